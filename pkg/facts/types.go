@@ -1,0 +1,415 @@
+// Package facts turns objects into what a network engineer sees: pods with
+// their roles, tunnels and forwarding, masquerade agents with their lists,
+// ranges and clusters. Every element carries a source.Ref to the place that
+// says so. The exported types are the rules' input: rules/schema/input.json is
+// generated from them.
+package facts
+
+import (
+	"github.com/vpnlint/vpnlint/pkg/cidrplan"
+	"github.com/vpnlint/vpnlint/pkg/finding"
+	"github.com/vpnlint/vpnlint/pkg/source"
+)
+
+// Known is the three-valued answer. Unknown never fires a rule.
+type Known string
+
+// The answers.
+const (
+	Present Known = "present" // yes
+	Absent  Known = "absent"  // no
+	Unknown Known = "unknown" // cannot be seen from the tree
+)
+
+// Facts is all that was learned from the objects of a run.
+type Facts struct {
+	Pods     []Pod     `json:"pods"`
+	Agents   []Agent   `json:"agents"`
+	Sites    []Site    `json:"sites"`
+	Clusters []Cluster `json:"clusters"`
+
+	// Claims go to cidrplan.Compute; rules see the resulting plan.
+	Claims []cidrplan.Claim `json:"-"`
+	Gaps   []finding.Gap    `json:"-"`
+}
+
+// PrefixAt is a prefix and the place that says it.
+type PrefixAt struct {
+	Prefix string     `json:"prefix"` // canonical, masked: 10.0.0.0/8
+	Text   string     `json:"text"`   // as written
+	Ref    source.Ref `json:"ref"`
+}
+
+// Setting is a value and its place. State Absent: not set, Value is the default.
+type Setting struct {
+	State Known      `json:"state"`
+	Value string     `json:"value"`
+	Ref   source.Ref `json:"ref"`
+}
+
+// Role is what a pod does for the network (rules.md, "Role comes first").
+type Role string
+
+// The roles of pods.
+const (
+	// Gateway forwards other hosts' packets: VPN server, subnet router, exit
+	// node, pod-gateway.
+	Gateway Role = "gateway"
+	// Sidecar is a VPN client that shares the pod with an application.
+	Sidecar Role = "sidecar"
+	// Client is a VPN client or proxy alone in its pod, or one image that is
+	// client and application.
+	Client Role = "client"
+	// Mesh is a node-level mesh, on the host network by design.
+	Mesh Role = "mesh"
+	// Control is a control plane, UI, exporter or helper without data plane.
+	Control Role = "control"
+	// RoleUnknown: a VPN image whose configuration cannot be seen.
+	RoleUnknown Role = "unknown"
+	// None: no VPN in it.
+	None Role = "none"
+)
+
+// Pod is a pod or the pod template of a workload.
+type Pod struct {
+	// ID joins findings of several rules about one pod.
+	ID     string             `json:"id"`
+	Object finding.ObjectName `json:"object"`
+	// Workload is a reference that kubectl accepts: "deploy/openvpn".
+	Workload string `json:"workload"`
+	// Ref is the pod spec; Metadata the pod's (template's) metadata.
+	Ref      source.Ref `json:"ref"`
+	Metadata source.Ref `json:"metadata"`
+	// Labels are the pod's; Annotations the workload's and the pod's, the pod's win.
+	Labels      map[string]string `json:"labels"`
+	Annotations map[string]string `json:"annotations"`
+	Replicas    int               `json:"replicas"` // 1 where not said
+	// RunsToCompletion: Job and CronJob.
+	RunsToCompletion bool `json:"runs_to_completion"`
+	PerNode          bool `json:"per_node"` // DaemonSet
+
+	Role    Role   `json:"role"`
+	RoleWhy string `json:"role_why"`
+	// Clusters it belongs to; empty: no cluster known.
+	Clusters    []string    `json:"clusters"`
+	HostNetwork Setting     `json:"host_network"` // Value "true" or "false"
+	DNSPolicy   Setting     `json:"dns_policy"`
+	Containers  []Container `json:"containers"` // in start order
+
+	Forwarding Forwarding `json:"forwarding"`
+	Tunnels    []Tunnel   `json:"tunnels"`
+	// Needs are the reasons why containers other than the tunnel's own need the
+	// cluster (rules.md, reading rules).
+	Needs  []Need `json:"needs"`
+	Gates  []Gate `json:"gates"`
+	Egress Egress `json:"egress"`
+}
+
+// Stage is when a container runs.
+type Stage string
+
+// The stages. NativeSidecar is an init container with restartPolicy Always.
+const (
+	Init          Stage = "init"
+	NativeSidecar Stage = "sidecar"
+	Main          Stage = "main"
+)
+
+// Container is one container of a pod.
+type Container struct {
+	Name  string     `json:"name"`
+	Ref   source.Ref `json:"ref"`
+	Stage Stage      `json:"stage"`
+	// Order is the start order over all containers of the pod, from 0.
+	Order    int        `json:"order"`
+	Image    string     `json:"image"`
+	ImageRef source.Ref `json:"image_ref"`
+	// Family is the id of the VPN image family, "" for none or a look-alike.
+	Family      string `json:"family"`
+	FamilyTitle string `json:"family_title"`
+	// Version is the image's version, "" when the tag does not tell.
+	Version string `json:"version"`
+	// DataPlane: it carries packets of a VPN.
+	DataPlane bool `json:"data_plane"`
+	// Application: neither VPN, nor helper, nor an init container that ends.
+	Application  bool     `json:"application"`
+	Privileged   Known    `json:"privileged"`
+	Capabilities []string `json:"capabilities"` // added, upper case, without CAP_
+	// UsesNetwork: an init container whose script talks to the network.
+	UsesNetwork Known `json:"uses_network"`
+}
+
+// Forwarding is what makes a pod's network namespace forward (FG D1).
+type Forwarding struct {
+	// Needed is Absent for pods that forward without the kernel's help: user
+	// space data planes, proxies, pods that are no gateway.
+	Needed    Known            `json:"needed"`
+	NeededWhy string           `json:"needed_why"`
+	IPv4      FamilyForwarding `json:"ipv4"`
+	IPv6      FamilyForwarding `json:"ipv6"`
+}
+
+// FamilyForwarding is the evidence for one address family.
+type FamilyForwarding struct {
+	// State: Present when some evidence certainly turns it on before the VPN
+	// container needs it; Absent when nothing does; Unknown when something that
+	// cannot be seen (a script in a missing ConfigMap) might.
+	State    Known             `json:"state"`
+	Evidence []ForwardEvidence `json:"evidence"`
+	// TurnedOff: a CNI of the pod's cluster writes 0 into every new pod (FG D1.3).
+	TurnedOff    Known      `json:"turned_off"`
+	TurnedOffBy  string     `json:"turned_off_by"`
+	TurnedOffRef source.Ref `json:"turned_off_ref"`
+}
+
+// ForwardEvidence is one attempt to set forwarding.
+type ForwardEvidence struct {
+	// How: pod-sysctl | script | hook | config-hook | image | host-network | node | cni | plan
+	// (script: command/args or a mounted script; hook: lifecycle; config-hook:
+	// PostUp of a WireGuard configuration or an env of the image that runs one).
+	How       string     `json:"how"`
+	Value     string     `json:"value"` // "0" or "1"
+	Container string     `json:"container"`
+	Ref       source.Ref `json:"ref"`
+	Says      string     `json:"says"` // "sysctl -w net.ipv4.ip_forward=1"
+	// Effective: Absent when it certainly fails (an unprivileged container
+	// cannot write /proc/sys, FG D3.1).
+	Effective Known `json:"effective"`
+	// When: before (the VPN container's start) | start (its own start) | after.
+	When string `json:"when"`
+	// Tolerant: a failure does not fail the script (|| true).
+	Tolerant bool `json:"tolerant"`
+	// Conditional: it is only reached under a condition of the script.
+	Conditional bool `json:"conditional"`
+}
+
+// Tunnel is one VPN in a pod.
+type Tunnel struct {
+	Container    string     `json:"container"`
+	ContainerRef source.Ref `json:"container_ref"`
+	Family       string     `json:"family"`
+	FamilyTitle  string     `json:"family_title"`
+	Version      string     `json:"version"`
+	Kind         string     `json:"kind"` // wireguard | openvpn | ipsec | mesh | proxy | other
+	Side         string     `json:"side"` // client | server | mesh | unknown
+	UserSpace    Known      `json:"user_space"`
+	Interface    string     `json:"interface"` // "" unknown
+	// Config is the configuration it reads, zero when env alone decides.
+	Config source.Ref `json:"config"`
+	Routes Routes     `json:"routes"`
+	Bypass Bypass     `json:"bypass"`
+	// Captures has one entry a cluster of the pod.
+	Captures   []Capture  `json:"captures"`
+	Resolver   Resolver   `json:"resolver"`
+	KillSwitch Switch     `json:"kill_switch"`
+	Masquerade Switch     `json:"masquerade"`
+	Pool       []PrefixAt `json:"pool"`
+	// RepliesKept: replies to connections from outside leave by the original
+	// gateway although the default route is captured (gluetun rule 100, dperson).
+	RepliesKept Known `json:"replies_kept"`
+}
+
+// Routes is what a tunnel takes from its own pod.
+type Routes struct {
+	// State: Present: Prefixes is complete. Absent: it takes nothing. Unknown.
+	State    Known      `json:"state"`
+	Default  bool       `json:"default"` // a default route, also as two /1
+	Prefixes []PrefixAt `json:"prefixes"`
+	// Ref is the line to change: the AllowedIPs entry, redirect-gateway, or the
+	// container where the image's default decides.
+	Ref source.Ref `json:"ref"`
+	Why string     `json:"why"` // "AllowedIPs = 0.0.0.0/0", "gluetun's default"
+	// MoreSpecificWin: routes of the main table win over the captured default
+	// (wg-quick, FG E1.6; def1).
+	MoreSpecificWin bool `json:"more_specific_win"`
+}
+
+// Bypass is what a tunnel leaves out.
+type Bypass struct {
+	// State: Present: Entries is complete. Absent: none. Unknown.
+	State Known `json:"state"`
+	// Key and Separator are the image's own syntax, "" when it has none.
+	Key       string     `json:"key"`
+	Separator string     `json:"separator"`
+	Ref       source.Ref `json:"ref"`
+	Entries   []PrefixAt `json:"entries"`
+}
+
+// Capture is what a tunnel takes of one cluster.
+type Capture struct {
+	Cluster string `json:"cluster"`
+	// Known: the cluster's service range is known.
+	Known    bool     `json:"known"`
+	Services []string `json:"services"` // captured prefixes, minimal
+	Pods     []string `json:"pods"`
+	Nodes    []string `json:"nodes"`
+	API      []string `json:"api"`
+	// PodsCertain: the CNI in view proves that pod addresses are captured (FG E1.6).
+	PodsCertain bool `json:"pods_certain"`
+	// Missing is the list of cluster prefixes to add to the bypass; Suggestion
+	// writes the whole bypass in the image's syntax.
+	Missing    []string  `json:"missing"`
+	Suggestion string    `json:"suggestion"`
+	Ranges     []RangeAt `json:"ranges"` // the declarations it was held against
+}
+
+// RangeAt is a range of a cluster and its declaration.
+type RangeAt struct {
+	Role     cidrplan.Role     `json:"role"`
+	Prefix   string            `json:"prefix"`
+	Ref      source.Ref        `json:"ref"`
+	Says     string            `json:"says"`
+	Strength cidrplan.Strength `json:"strength"`
+}
+
+// Resolver is what a tunnel does to the pod's /etc/resolv.conf.
+type Resolver struct {
+	Rewrites Known      `json:"rewrites"`
+	Servers  []string   `json:"servers"`
+	Ref      source.Ref `json:"ref"`
+	Why      string     `json:"why"`
+	// ReachesCluster: cluster names still resolve (split DNS with the bypass it
+	// needs, kept name servers, the cluster's resolver itself).
+	ReachesCluster Known `json:"reaches_cluster"`
+}
+
+// Switch is a yes/no property and the place that decides it.
+type Switch struct {
+	State Known      `json:"state"`
+	Ref   source.Ref `json:"ref"`
+	Why   string     `json:"why"`
+}
+
+// Need is one reason why a container needs the cluster.
+type Need struct {
+	Container string     `json:"container"`
+	Ref       source.Ref `json:"ref"`
+	// Kind: name (a cluster DNS name) | service | pod | api (an address) |
+	// replies (a Service or probe reaches it).
+	Kind string `json:"kind"`
+	Says string `json:"says"` // "http://ledger.billing.svc.cluster.local:8080"
+}
+
+// Gate is how the application is kept waiting for one tunnel (C8).
+type Gate struct {
+	Tunnel string     `json:"tunnel"` // container name
+	Ref    source.Ref `json:"ref"`
+	Stage  Stage      `json:"stage"`
+	// StartupProbe of a native sidecar. Absent: none or disabled.
+	StartupProbe Switch `json:"startup_probe"`
+	// PostStartBlocks: its postStart hook returns only when the tunnel is up.
+	PostStartBlocks Switch `json:"post_start_blocks"`
+	// Before are the application containers that start before the tunnel;
+	// After those that start after it; Waits those of either that wait by
+	// themselves.
+	Before []string `json:"before"`
+	After  []string `json:"after"`
+	Waits  []string `json:"waits"`
+	// FakeGates are init containers that "wait for the VPN" before it exists;
+	// EarlyInits those that need the network before the native sidecar starts.
+	FakeGates  []NamedRef `json:"fake_gates"`
+	EarlyInits []NamedRef `json:"early_inits"`
+}
+
+// NamedRef is a container and its place.
+type NamedRef struct {
+	Name string     `json:"name"`
+	Ref  source.Ref `json:"ref"`
+	Says string     `json:"says"`
+}
+
+// Egress is what network policies let a pod send.
+type Egress struct {
+	// DenyByDefault: Present when a policy isolates the pod for egress and does
+	// not admit everything.
+	DenyByDefault Known `json:"deny_by_default"`
+	// TunnelOnly: Present when what is admitted is only the tunnel's transport
+	// (one address or port), with or without DNS.
+	TunnelOnly Known        `json:"tunnel_only"`
+	Policies   []source.Ref `json:"policies"`
+}
+
+// Agent is a masquerade agent of a cluster and the list that it applies
+// (FG A). A list without an agent in view has a zero Ref.
+type Agent struct {
+	// Kind: ip-masq-agent | gke-managed | azure-v2 | cilium.
+	Kind      string             `json:"kind"`
+	Object    finding.ObjectName `json:"object"`
+	Ref       source.Ref         `json:"ref"` // DaemonSet container, or the ContainerCluster
+	Container string             `json:"container"`
+	Workload  string             `json:"workload"`
+	Cluster   string             `json:"cluster"`
+	List      List               `json:"list"`
+	// Effective are the destinations that keep the pod's address, defaults
+	// included; empty when List.Source is unknown.
+	Effective []string `json:"effective"`
+	// Targets are the cluster's VPN destinations held against the list.
+	Targets []Target `json:"targets"`
+	// Missing parts of the cluster's ranges, exact.
+	MissingPods  []string `json:"missing_pods"`
+	MissingNodes []string `json:"missing_nodes"`
+	// Wide are entries that are an RFC 1918 block far beyond the pod range.
+	Wide []PrefixAt `json:"wide"`
+	// Minimal is the list to write instead: pods, nodes and internal ranges
+	// minus the destinations that want node sources; empty when the pod range is
+	// unknown.
+	Minimal    []string  `json:"minimal"`
+	PodRanges  []RangeAt `json:"pod_ranges"`
+	NodeRanges []RangeAt `json:"node_ranges"`
+}
+
+// List is an exemption list.
+type List struct {
+	// Source: explicit | default | unknown | none (nothing is masqueraded).
+	Source  string     `json:"source"`
+	Ref     source.Ref `json:"ref"` // the list, else the config, else the agent
+	Why     string     `json:"why"`
+	Entries []PrefixAt `json:"entries"`
+	// Valid: the agent accepts it (VPN205 speaks otherwise).
+	Valid Known `json:"valid"`
+}
+
+// Target is one VPN destination held against an exemption list.
+type Target struct {
+	Site   string     `json:"site"`
+	Prefix string     `json:"prefix"`
+	Ref    source.Ref `json:"ref"`
+	// Wanted is the source address that the far side can answer: node | pod |
+	// unknown.
+	Wanted    string     `json:"wanted"`
+	WantedWhy string     `json:"wanted_why"`
+	WantedRef source.Ref `json:"wanted_ref"`
+	// Covered is the part of Prefix that is exempt; Entry the list entry (index
+	// into List.Entries, -1 for a default) that covers most of it.
+	Covered []string `json:"covered"`
+	Entry   int      `json:"entry"`
+}
+
+// Site is a site-to-site VPN of the node network (Cloud VPN, ...).
+type Site struct {
+	Name    string             `json:"name"`
+	Object  finding.ObjectName `json:"object"`
+	Ref     source.Ref         `json:"ref"`
+	Cluster string             `json:"cluster"`
+	// Remote and Local are the traffic selectors (or routes).
+	RemoteState Known      `json:"remote_state"`
+	Remote      []PrefixAt `json:"remote"`
+	LocalState  Known      `json:"local_state"`
+	Local       []PrefixAt `json:"local"`
+}
+
+// Cluster is a declared cluster, or the nameless one that a tree is for.
+type Cluster struct {
+	Name string     `json:"name"` // "" when nothing names it
+	Ref  source.Ref `json:"ref"`
+	// Unit is the directory whose inputs belong to it.
+	Unit   string    `json:"unit"`
+	Ranges []RangeAt `json:"ranges"`
+	// CNI: calico | cilium | flannel | kindnet | aws | ovn | "".
+	CNI    string     `json:"cni"`
+	CNIRef source.Ref `json:"cni_ref"`
+	// ForwardingOff: its CNI writes 0 into every pod's ip_forward (FG D1.3).
+	ForwardingOff Switch `json:"forwarding_off"`
+	// ForwardingOn: nodes or CNI guarantee 1 in every pod (FG D1.6, plan).
+	ForwardingOn Switch `json:"forwarding_on"`
+}

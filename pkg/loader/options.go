@@ -1,0 +1,71 @@
+// Package loader turns paths into objects: it walks directories, recognises
+// charts, kustomizations and manifests by their content, renders the first two
+// in memory, and remembers where each field was written. It is the only place
+// that knows Helm and kustomize. It never touches the network, never runs what
+// a chart or kustomization brings, and never follows a path out of the tree.
+package loader
+
+import (
+	"io"
+
+	"github.com/vpnlint/vpnlint/pkg/finding"
+	"github.com/vpnlint/vpnlint/pkg/source"
+)
+
+// Options say how to render what is found.
+type Options struct {
+	// Dir is the working directory (absolute): paths are relative to it, and so
+	// are the files of the result.
+	Dir string
+	// Stdin is read for the path "-".
+	Stdin io.Reader
+
+	// For charts, as Helm's flags of the same names.
+	ValuesFiles []string
+	Set         []string
+	ReleaseName string // default: the chart's name
+	Namespace   string // default: "default"
+	KubeVersion string // default: DefaultKubeVersion
+	APIVersions []string
+
+	// Workers is the number of charts and files handled at once; 0: GOMAXPROCS.
+	Workers int
+	Limits  Limits
+}
+
+// DefaultKubeVersion is the Kubernetes version that charts are rendered for
+// when the user names none.
+const DefaultKubeVersion = "v1.35.0"
+
+// Limits bound what one input may cost. Zero fields mean the default.
+type Limits struct {
+	FileBytes      int64 // of one file; default 10 MiB
+	Documents      int   // of one file; default 20,000
+	Depth          int   // of nested YAML; default 200
+	AliasNodes     int   // nodes that aliases may expand to in one file; default 100,000
+	RenderSeconds  int   // of one chart or kustomization; default 20
+	OutputBytes    int64 // of one chart's rendered text; default 64 MiB
+	KustomizeFiles int   // resource files of one kustomization; default 400
+}
+
+// Result is what was loaded, sorted so that it does not depend on the order of
+// paths, files or workers.
+type Result struct {
+	Objects []*source.Object
+	// Files holds every text that a location may point into, by path.
+	Files map[string]*source.File
+	Gaps  []finding.Gap
+	// Inputs are the charts, kustomizations and files that were rendered or read.
+	Inputs []Input
+	// Skipped are files that are no Kubernetes, for --verbose.
+	Skipped []Skip
+}
+
+// Input is one chart, kustomization or manifest file.
+type Input struct {
+	Kind source.InputKind
+	Path string
+}
+
+// Skip is a file that was passed over, and why.
+type Skip struct{ Path, Why string }

@@ -1,0 +1,43 @@
+// Package report writes a finished report in one of the output formats. Each
+// format is a pure writer over the same sorted value and decides nothing.
+package report
+
+import (
+	"github.com/vpnlint/vpnlint/pkg/cidrplan"
+	"github.com/vpnlint/vpnlint/pkg/finding"
+	"github.com/vpnlint/vpnlint/pkg/source"
+)
+
+// Report is the result of a run, sorted once by pkg/lint.
+type Report struct {
+	Version  string // of vpnlint
+	Findings []finding.Finding
+	Gaps     []finding.Gap
+	Plan     cidrplan.Plan
+	Rules    []finding.RuleMeta // every rule that ran, sorted by id
+	Summary  Summary
+	// Files hold the texts that locations point into, for excerpts and columns.
+	Files map[string]*source.File
+}
+
+// Summary counts a report. Suppressed findings are counted apart.
+type Summary struct {
+	Inputs     int `json:"inputs"`
+	Objects    int `json:"objects"`
+	Errors     int `json:"errors"`
+	Warnings   int `json:"warnings"`
+	Notes      int `json:"notes"`
+	Suppressed int `json:"suppressed"`
+	Gaps       int `json:"gaps"`
+}
+
+// Options are what a format may need besides the report.
+type Options struct {
+	Color bool
+	// Width of the terminal in columns; 0: 100.
+	Width int
+	// SourceRoot is the directory (absolute) that SARIF URIs are relative to,
+	// and Dir the working directory that the report's paths are relative to.
+	SourceRoot string
+	Dir        string
+}

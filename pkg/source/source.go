@@ -1,0 +1,186 @@
+// Package source says where things are written: files, positions, the objects
+// that were read from them, and the symbolic references by which everything
+// else speaks of a place. It knows bytes, lines and columns, and parses nothing.
+package source
+
+// Position is a place in a text: Line and Column are 1-based, columns count
+// Unicode code points. The zero value means "unknown".
+type Position struct {
+	Line   int `json:"line"`
+	Column int `json:"column"`
+}
+
+// Span is half-open: End is the position just after the last character.
+type Span struct {
+	Start Position `json:"start"`
+	End   Position `json:"end"`
+}
+
+// Precision says how far a Location may be trusted, from best to worst.
+type Precision string
+
+// The precisions, from best to worst.
+const (
+	// Exact: the very text that a reviewer would change or comment on.
+	Exact Precision = "exact"
+	// Action: the template action (an include, a toYaml) that emitted the text.
+	Action Precision = "action"
+	// Parent: the nearest enclosing field whose place is known.
+	Parent Precision = "parent"
+	// WholeObject: the document that holds the object.
+	WholeObject Precision = "object"
+	// WholeFile: the file, and no line of it.
+	WholeFile Precision = "file"
+)
+
+// Worse returns the less trustworthy of the two precisions.
+func (p Precision) Worse(q Precision) Precision {
+	if q.rank() > p.rank() {
+		return q
+	}
+	return p
+}
+
+func (p Precision) rank() int {
+	switch p {
+	case Exact:
+		return 0
+	case Action:
+		return 1
+	case Parent:
+		return 2
+	case WholeObject:
+		return 3
+	default:
+		return 4
+	}
+}
+
+// Location is a place in a file. File is a slash path relative to the working
+// directory ("stdin" for standard input).
+type Location struct {
+	File      string    `json:"file"`
+	Span      Span      `json:"span"`
+	Precision Precision `json:"precision"`
+}
+
+// Note is a location with a remark: why a finding also points there.
+type Note struct {
+	At   Location `json:"at"`
+	Says string   `json:"says"`
+}
+
+// ObjectID names an object within one run: kind/namespace/name, with "#n"
+// appended to the second and later objects that share those three. It is
+// stable across renders, so that reports and proofs can pair objects.
+type ObjectID string
+
+// Ref is the symbolic place that facts, plans and rules speak of: a field of
+// an object, or a part of the string that the field holds. Only Origin.Locate
+// turns it into lines.
+type Ref struct {
+	Object ObjectID `json:"object"`
+	// Pointer is a JSON pointer (RFC 6901) into Object.Tree; "" is the object.
+	Pointer string `json:"pointer"`
+	// Start and End, when End > 0, select the bytes [Start, End) of the string
+	// at Pointer (for a Secret's data: of the decoded bytes), such as one entry
+	// of a list inside a ConfigMap's configuration file.
+	Start int `json:"start,omitempty"`
+	End   int `json:"end,omitempty"`
+}
+
+// IsZero reports whether r refers to nothing.
+func (r Ref) IsZero() bool { return r.Object == "" }
+
+// Child returns the reference to a member of the field: keys are escaped.
+func (r Ref) Child(keys ...string) Ref {
+	out := Ref{Object: r.Object, Pointer: r.Pointer}
+	for _, k := range keys {
+		out.Pointer += "/" + escapePointer(k)
+	}
+	return out
+}
+
+// Within returns the reference to the bytes [start, end) of the string at r.
+// When r is itself a part of a string, the offsets are relative to that part.
+func (r Ref) Within(start, end int) Ref {
+	return Ref{Object: r.Object, Pointer: r.Pointer, Start: r.Start + start, End: r.Start + end}
+}
+
+// Object is one Kubernetes object (or a document of a Kubernetes-style
+// configuration such as kubeadm's) as it would reach the API server.
+type Object struct {
+	ID         ObjectID
+	APIVersion string
+	Kind       string
+	// Namespace is the namespace as written, else the release's for a chart,
+	// else "".
+	Namespace string
+	Name      string
+	// Tree is the user's data as Kubernetes reads it, nothing injected:
+	// map[string]any, []any, string, bool, int64, float64, nil.
+	Tree map[string]any
+	// Unit is the directory (slash path relative to the working directory) of
+	// what was rendered as one: the chart, the kustomization, or the directory
+	// of a plain manifest. It decides which cluster the object belongs to.
+	Unit string
+	// Input is how the object was read.
+	Input InputKind
+	// Origin finds the places of its fields; never nil.
+	Origin Origin
+}
+
+// Ref returns the reference to the object's field at the given keys.
+func (o *Object) Ref(keys ...string) Ref { return Ref{Object: o.ID}.Child(keys...) }
+
+// InputKind tells how an object came to be.
+type InputKind string
+
+// The kinds of input.
+const (
+	Manifest      InputKind = "manifest"
+	Chart         InputKind = "chart"
+	Kustomization InputKind = "kustomization"
+)
+
+// Origin knows where an object's fields were written.
+type Origin interface {
+	// Locate never fails: a pointer that does not exist falls back to its
+	// nearest existing ancestor with a lower precision. r.Object is ignored.
+	Locate(r Ref) Provenance
+}
+
+// Provenance is all that is known about who wrote a field.
+type Provenance struct {
+	// Primary is the line to change: the template, manifest or patch.
+	Primary Location
+	// Values are the values that the place itself reads, in reading order.
+	Values []ValueRef
+	// Guards are the conditions around the place, outermost first.
+	Guards []Guard
+	// Absent are the conditions inside the place that kept text out of it.
+	Absent []Guard
+	// Via are the steps between the place and the result: the define that an
+	// include reaches, the base file under a patch.
+	Via []Note
+}
+
+// ValueRef is a chart value that was read, and where it was set.
+type ValueRef struct {
+	// Path is the dotted path, such as "openvpn.redirectGateway".
+	Path string
+	At   Location
+	// By says who set it: "chart default", "values file", "--set".
+	By string
+	// Text is the value, shortened, for messages ("false").
+	Text string
+}
+
+// Guard is an if, with or range of a template and whether its text was taken.
+type Guard struct {
+	At    Location
+	Reads []ValueRef
+	Taken bool
+	// Keeps is the template text that the guard governs.
+	Keeps string
+}
