@@ -1,5 +1,7 @@
 package finding
 
+import "github.com/vpnlint/vpnlint/pkg/source"
+
 // GapKind is the kind of ignorance.
 type GapKind string
 
@@ -27,6 +29,9 @@ type Gap struct {
 	Why         string      `json:"why"`
 	Consequence string      `json:"consequence"`
 	Object      *ObjectName `json:"object,omitempty"`
+	// At is the symbolic place for gaps that facts find; pkg/lint turns it into
+	// File and Line.
+	At source.Ref `json:"-"`
 	// Rules that stay silent because of it.
 	Rules []string `json:"rules,omitempty"`
 }

@@ -37,7 +37,10 @@ type Options struct {
 // when the user names none.
 const DefaultKubeVersion = "v1.35.0"
 
-// Limits bound what one input may cost. Zero fields mean the default.
+// Limits bound what one input may cost. Zero fields mean the default. The
+// command line has an option for each: --limit-file-bytes, --limit-documents,
+// --limit-depth, --limit-alias-nodes, --limit-render-seconds,
+// --limit-output-bytes, --limit-kustomize-files.
 type Limits struct {
 	FileBytes      int64 // of one file; default 10 MiB
 	Documents      int   // of one file; default 20,000
@@ -69,3 +72,16 @@ type Input struct {
 
 // Skip is a file that was passed over, and why.
 type Skip struct{ Path, Why string }
+
+// DefaultLimits returns the limits that hold where the user sets none.
+func DefaultLimits() Limits {
+	return Limits{
+		FileBytes:      10 << 20,
+		Documents:      20_000,
+		Depth:          200,
+		AliasNodes:     100_000,
+		RenderSeconds:  20,
+		OutputBytes:    64 << 20,
+		KustomizeFiles: 400,
+	}
+}

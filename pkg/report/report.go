@@ -16,9 +16,14 @@ type Report struct {
 	Plan     cidrplan.Plan
 	Rules    []finding.RuleMeta // every rule that ran, sorted by id
 	Summary  Summary
+	// Skipped are the files that were passed over, for --verbose.
+	Skipped []Skip
 	// Files hold the texts that locations point into, for excerpts and columns.
 	Files map[string]*source.File
 }
+
+// Skip is a file that was passed over, and why.
+type Skip struct{ Path, Why string }
 
 // Summary counts a report. Suppressed findings are counted apart.
 type Summary struct {
