@@ -204,6 +204,12 @@ type Tunnel struct {
 	KillSwitch Switch     `json:"kill_switch"`
 	Masquerade Switch     `json:"masquerade"`
 	Pool       []PrefixAt `json:"pool"`
+	// Addresses are the tunnel's own addresses inside the VPN, as far as seen.
+	Addresses []PrefixAt `json:"addresses"`
+	// Peers are the [Peer] sections of a WireGuard configuration.
+	Peers []Peer `json:"peers"`
+	// Clients is what a server tells its clients.
+	Clients Clients `json:"clients"`
 	// RepliesKept: replies to connections from outside leave by the original
 	// gateway although the default route is captured (gluetun rule 100, dperson).
 	RepliesKept Known `json:"replies_kept"`
@@ -222,6 +228,29 @@ type Routes struct {
 	// MoreSpecificWin: routes of the main table win over the captured default
 	// (wg-quick, FG E1.6; def1).
 	MoreSpecificWin bool `json:"more_specific_win"`
+	// FwMark: wg-quick's fwmark policy routing carries the default route, so
+	// replies need src_valid_mark under strict reverse path filtering (FG D3.6).
+	FwMark bool `json:"fw_mark"`
+}
+
+// Peer is a [Peer] section of a WireGuard configuration.
+type Peer struct {
+	Ref source.Ref `json:"ref"` // its PublicKey line, else its first line
+	// Endpoint: the interface can call this peer.
+	Endpoint   bool       `json:"endpoint"`
+	AllowedIPs []PrefixAt `json:"allowed_ips"`
+}
+
+// Clients is what a VPN server makes its clients do. It never routes anything
+// of the server's own pod.
+type Clients struct {
+	// State: Present: Routes, Default and Resolvers are complete. Absent: no
+	// server, or nothing is pushed.
+	State   Known      `json:"state"`
+	Default bool       `json:"default"` // clients send everything
+	Routes  []PrefixAt `json:"routes"`
+	// Resolvers are host prefixes.
+	Resolvers []PrefixAt `json:"resolvers"`
 }
 
 // Bypass is what a tunnel leaves out.
@@ -229,10 +258,25 @@ type Bypass struct {
 	// State: Present: Entries is complete. Absent: none. Unknown.
 	State Known `json:"state"`
 	// Key and Separator are the image's own syntax, "" when it has none.
-	Key       string     `json:"key"`
-	Separator string     `json:"separator"`
-	Ref       source.Ref `json:"ref"`
-	Entries   []PrefixAt `json:"entries"`
+	Key       string `json:"key"`
+	Separator string `json:"separator"`
+	// Ref is the line to change: the list, else the place where it is missing.
+	// Never zero.
+	Ref     source.Ref `json:"ref"`
+	Entries []PrefixAt `json:"entries"`
+	// Malformed are the pieces that the image does not take as written.
+	Malformed []Malformed `json:"malformed"`
+}
+
+// Malformed is a piece of a list that its reader does not take as written.
+type Malformed struct {
+	Text string     `json:"text"`
+	Ref  source.Ref `json:"ref"`
+	// Effect: refused (the reader stops or drops the list) | ignored (nothing
+	// reads it) | unclear (readers differ or are not known to refuse it) |
+	// renamed (an old name that still works).
+	Effect string `json:"effect"`
+	Why    string `json:"why"` // "FIREWALL_OUTBOUND_SUBNETS wants commas"
 }
 
 // Capture is what a tunnel takes of one cluster.
