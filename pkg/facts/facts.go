@@ -1,0 +1,69 @@
+package facts
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/vpnlint/vpnlint/pkg/source"
+)
+
+// Read learns what a network engineer would from the objects of one run. It
+// never fails on what the objects hold: what it cannot see becomes a gap. The
+// error is the context's.
+func Read(ctx context.Context, objects []*source.Object) (*Facts, error) {
+	ix := newIndex(objects)
+	cs := readClusters(ix)
+	var pods []*podView
+	for _, o := range ix.objects {
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("read facts: %w", err)
+		}
+		for i, t := range findTemplates(o) {
+			p := newPodView(ix, t, cs.of(o))
+			if i > 0 {
+				p.pod.ID += "#" + t.pod.ptr
+			}
+			pods = append(pods, p)
+		}
+	}
+	for _, p := range pods {
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("read facts: %w", err)
+		}
+		readPod(p)
+	}
+
+	sites := readSites(ix, cs)
+	out := &Facts{
+		Pods:     make([]Pod, 0, len(pods)),
+		Sites:    orEmpty(sites),
+		Agents:   orEmpty(readAgents(ix, cs, sites, pods)),
+		Clusters: make([]Cluster, 0, len(cs.clusters)),
+		Claims:   orEmpty(readClaims(ix, cs, pods, sites)),
+	}
+	for _, p := range pods {
+		out.Pods = append(out.Pods, *p.pod)
+	}
+	for _, c := range cs.clusters {
+		out.Clusters = append(out.Clusters, *c)
+	}
+	out.Gaps = ix.sortedGaps()
+	return out, nil
+}
+
+// readPod fills a pod. The order matters: the role rests on the tunnels,
+// forwarding on the role, captures on what the pod needs.
+func readPod(p *podView) {
+	p.pod.Tunnels = orEmpty(readTunnels(p))
+	readCaptures(p)
+	p.pod.Needs = orEmpty(p.pod.Needs)
+	p.pod.Gates = orEmpty(p.pod.Gates)
+}
+
+// orEmpty turns a nil slice into an empty one: rules see [] and never null.
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}

@@ -1,0 +1,210 @@
+package facts
+
+import (
+	"math"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/vpnlint/vpnlint/pkg/source"
+)
+
+// node is a field of an object's tree, or the lack of one. User data has any
+// shape, so every accessor answers for every type: what is not there, or has
+// another type, is a missing node. The pointer of a missing node is that of its
+// nearest existing ancestor, which is where a finding about a lack points.
+type node struct {
+	obj *source.Object
+	ptr string
+	val any
+	ok  bool
+}
+
+// root returns the whole object.
+func root(o *source.Object) node {
+	if o == nil {
+		return node{}
+	}
+	return node{obj: o, val: o.Tree, ok: o.Tree != nil}
+}
+
+// get walks down by map keys.
+func (n node) get(keys ...string) node {
+	for _, k := range keys {
+		m, isMap := n.val.(map[string]any)
+		v, has := m[k]
+		if !n.ok || !isMap || !has || v == nil {
+			return node{obj: n.obj, ptr: n.ptr}
+		}
+		n = node{obj: n.obj, ptr: childPointer(n.ptr, k), val: v, ok: true}
+	}
+	return n
+}
+
+// at returns the field at a JSON pointer below n.
+func (n node) at(pointer string) node {
+	for _, token := range source.PointerTokens(pointer) {
+		if list, isList := n.val.([]any); isList {
+			i, err := strconv.Atoi(token)
+			if err != nil || i < 0 || i >= len(list) {
+				return node{obj: n.obj, ptr: n.ptr}
+			}
+			n = node{obj: n.obj, ptr: childPointer(n.ptr, token), val: list[i], ok: list[i] != nil}
+			continue
+		}
+		if n = n.get(token); !n.ok {
+			return n
+		}
+	}
+	return n
+}
+
+// items returns the elements of a list; none for anything else.
+func (n node) items() []node {
+	list, isList := n.val.([]any)
+	if !n.ok || !isList {
+		return nil
+	}
+	out := make([]node, 0, len(list))
+	for i, v := range list {
+		out = append(out, node{obj: n.obj, ptr: childPointer(n.ptr, strconv.Itoa(i)), val: v, ok: v != nil})
+	}
+	return out
+}
+
+// keys returns the sorted keys of a map; none for anything else.
+func (n node) keys() []string {
+	m, isMap := n.val.(map[string]any)
+	if !n.ok || !isMap {
+		return nil
+	}
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	sort.Strings(out)
+	return out
+}
+
+// isMap reports whether the field is a map.
+func (n node) isMap() bool {
+	_, is := n.val.(map[string]any)
+	return n.ok && is
+}
+
+// str returns a string. Numbers and booleans are no strings: Kubernetes refuses
+// them where it wants one.
+func (n node) str() (string, bool) {
+	s, is := n.val.(string)
+	return s, n.ok && is
+}
+
+// text returns the string, or "".
+func (n node) text() string {
+	s, _ := n.str()
+	return s
+}
+
+// scalar returns strings, numbers and booleans as text, for documents whose
+// reader is not Kubernetes.
+func (n node) scalar() (string, bool) {
+	if !n.ok {
+		return "", false
+	}
+	switch v := n.val.(type) {
+	case string:
+		return v, true
+	case bool:
+		return strconv.FormatBool(v), true
+	case int64:
+		return strconv.FormatInt(v, 10), true
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64), true
+	default:
+		return "", false
+	}
+}
+
+// boolean returns Present for true, Absent for false and for a missing field,
+// and Unknown for any other type.
+func (n node) boolean() Known {
+	if !n.ok {
+		return Absent
+	}
+	b, is := n.val.(bool)
+	switch {
+	case !is:
+		return Unknown
+	case b:
+		return Present
+	default:
+		return Absent
+	}
+}
+
+// integer returns a whole number.
+func (n node) integer() (int64, bool) {
+	if !n.ok {
+		return 0, false
+	}
+	switch v := n.val.(type) {
+	case int64:
+		return v, true
+	case int:
+		return int64(v), true
+	case float64:
+		if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+			return int64(v), true
+		}
+	}
+	return 0, false
+}
+
+// ref returns the field's place; for a missing field that of its nearest
+// existing ancestor.
+func (n node) ref() source.Ref {
+	if n.obj == nil {
+		return source.Ref{}
+	}
+	return source.Ref{Object: n.obj.ID, Pointer: n.ptr}
+}
+
+func (n node) exists() bool { return n.ok }
+
+// texts returns the strings of a list, with their places.
+func (n node) texts() []node {
+	var out []node
+	for _, item := range n.items() {
+		if _, is := item.str(); is {
+			out = append(out, item)
+		}
+	}
+	return out
+}
+
+// stringMap returns the string values of a map.
+func (n node) stringMap() map[string]string {
+	out := map[string]string{}
+	m, _ := n.val.(map[string]any)
+	for k, v := range m {
+		if s, is := v.(string); is {
+			out[k] = s
+		}
+	}
+	return out
+}
+
+func childPointer(parent, key string) string {
+	return source.Ref{Pointer: parent}.Child(key).Pointer
+}
+
+// clip shortens a text to one line for messages.
+func clip(s string) string {
+	const limit = 100
+	s = strings.Join(strings.Fields(s), " ")
+	runes := []rune(s)
+	if len(runes) <= limit {
+		return s
+	}
+	return string(runes[:limit-1]) + "…"
+}

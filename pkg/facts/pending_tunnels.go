@@ -1,0 +1,5 @@
+package facts
+
+func readTunnels(*podView) []Tunnel { return nil }
+
+func readCaptures(*podView) {}

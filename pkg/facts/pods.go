@@ -1,0 +1,217 @@
+package facts
+
+import (
+	"sort"
+	"strings"
+
+	"github.com/vpnlint/vpnlint/pkg/source"
+)
+
+// template is a pod, or the pod template of a workload.
+type template struct {
+	object *source.Object
+	// pod holds metadata and spec.
+	pod node
+}
+
+// findTemplates returns the pods that an object describes.
+func findTemplates(o *source.Object) []template {
+	top := root(o)
+	one := func(keys ...string) []template {
+		if pod := top.get(keys...); pod.get("spec").isMap() {
+			return []template{{o, pod}}
+		}
+		return nil
+	}
+	switch o.Kind {
+	case "Pod":
+		if groupOf(o) == "" {
+			return one()
+		}
+	case "CronJob":
+		if groupOf(o) == "batch" {
+			return one("spec", "jobTemplate", "spec", "template")
+		}
+	case "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController", "Job":
+		return one("spec", "template")
+	case "PodTemplate":
+		return one("template")
+	case "CustomResourceDefinition", "ConfigMap", "Secret", "HelmRelease", "Kustomization", "Application", "ApplicationSet":
+		return nil
+	}
+	var out []template
+	searchTemplates(top, 0, &out)
+	return out
+}
+
+// searchTemplates finds pod templates in objects of unknown kinds: a field
+// called template (podTemplate, ...) whose spec lists named containers with
+// images. Depth and number are bounded because the tree is anybody's.
+func searchTemplates(n node, depth int, out *[]template) {
+	const maxDepth, maxTemplates = 12, 64
+	if depth > maxDepth || len(*out) >= maxTemplates {
+		return
+	}
+	for _, key := range n.keys() {
+		child := n.get(key)
+		if strings.HasSuffix(strings.ToLower(key), "template") && isPodTemplate(child) {
+			*out = append(*out, template{n.obj, child})
+			continue
+		}
+		searchTemplates(child, depth+1, out)
+	}
+	for _, item := range n.items() {
+		searchTemplates(item, depth+1, out)
+	}
+}
+
+func isPodTemplate(n node) bool {
+	containers := n.get("spec", "containers").items()
+	for _, c := range containers {
+		if c.get("name").text() == "" || c.get("image").text() == "" {
+			return false
+		}
+	}
+	return len(containers) > 0
+}
+
+// newPodView reads what needs no knowledge of VPNs.
+func newPodView(ix *index, t template, clusters []*Cluster) *podView {
+	o := t.object
+	top := root(o)
+	p := &podView{
+		pod: &Pod{}, object: o, spec: t.pod.get("spec"), ix: ix, clusters: clusters, claims: map[string]bool{},
+	}
+	for _, claim := range top.get("spec", "volumeClaimTemplates").items() {
+		p.claims[claim.get("metadata", "name").text()] = true
+	}
+	pod := p.pod
+	pod.ID = string(o.ID)
+	pod.Object = nameOf(o)
+	pod.Workload = workloadName(o)
+	pod.Ref = p.spec.ref()
+	pod.Metadata = t.pod.get("metadata").ref()
+	pod.Labels = t.pod.get("metadata", "labels").stringMap()
+	pod.Annotations = top.get("metadata", "annotations").stringMap()
+	for k, v := range t.pod.get("metadata", "annotations").stringMap() {
+		pod.Annotations[k] = v
+	}
+	pod.Replicas = replicasOf(top)
+	pod.RunsToCompletion = o.Kind == "Job" || o.Kind == "CronJob"
+	pod.PerNode = o.Kind == "DaemonSet"
+	pod.Clusters = clusterNames(clusters)
+	pod.HostNetwork = boolSetting(p.spec.get("hostNetwork"))
+	pod.DNSPolicy = textSetting(p.spec.get("dnsPolicy"), "ClusterFirst")
+
+	p.addContainers()
+	return p
+}
+
+func replicasOf(top node) int {
+	n, ok := top.get("spec", "replicas").integer()
+	if !ok || n < 0 || n > 1<<20 {
+		return 1
+	}
+	return int(n)
+}
+
+// boolSetting reads a switch that is off when absent.
+func boolSetting(n node) Setting {
+	switch n.boolean() {
+	case Present:
+		return Setting{State: Present, Value: "true", Ref: n.ref()}
+	case Unknown:
+		return Setting{State: Unknown, Ref: n.ref()}
+	default:
+		if n.exists() {
+			return Setting{State: Present, Value: "false", Ref: n.ref()}
+		}
+		return Setting{State: Absent, Value: "false", Ref: n.ref()}
+	}
+}
+
+func textSetting(n node, fallback string) Setting {
+	if !n.exists() {
+		return Setting{State: Absent, Value: fallback, Ref: n.ref()}
+	}
+	text, is := n.str()
+	if !is || placeholder(text) != "" {
+		return Setting{State: Unknown, Value: text, Ref: n.ref()}
+	}
+	return Setting{State: Present, Value: text, Ref: n.ref()}
+}
+
+// workloadName is how kubectl exec names the object.
+func workloadName(o *source.Object) string {
+	short := map[string]string{
+		"Deployment": "deploy", "StatefulSet": "sts", "DaemonSet": "ds", "Pod": "pod", "Job": "job",
+		"ReplicaSet": "rs", "ReplicationController": "rc", "CronJob": "cronjob",
+	}
+	if s, known := short[o.Kind]; known {
+		return s + "/" + o.Name
+	}
+	return strings.ToLower(o.Kind) + "/" + o.Name
+}
+
+func clusterNames(clusters []*Cluster) []string {
+	out := []string{}
+	for _, c := range clusters {
+		if c.Name != "" {
+			out = append(out, c.Name)
+		}
+	}
+	sort.Strings(out)
+	return out
+}
+
+// addContainers reads the containers in start order: init containers one after
+// the other, native sidecars among them, then the containers.
+func (p *podView) addContainers() {
+	for _, c := range p.spec.get("initContainers").items() {
+		stage := Init
+		if c.get("restartPolicy").text() == "Always" {
+			stage = NativeSidecar
+		}
+		p.addContainer(c, stage)
+	}
+	for _, c := range p.spec.get("containers").items() {
+		p.addContainer(c, Main)
+	}
+	p.pod.Containers = make([]Container, len(p.containers))
+	for i, c := range p.containers {
+		p.pod.Containers[i] = *c.c
+		c.c = &p.pod.Containers[i]
+	}
+}
+
+func (p *podView) addContainer(spec node, stage Stage) {
+	if !spec.isMap() {
+		return
+	}
+	image := spec.get("image")
+	security := spec.get("securityContext")
+	c := &Container{
+		Name: spec.get("name").text(), Ref: spec.ref(), Stage: stage, Order: len(p.containers),
+		Image: image.text(), ImageRef: image.ref(),
+		Privileged:   security.get("privileged").boolean(),
+		Capabilities: capabilities(security.get("capabilities", "add")),
+		UsesNetwork:  Absent,
+	}
+	view := &containerView{c: c, spec: spec, pod: p}
+	p.containers = append(p.containers, view)
+}
+
+// capabilities returns added capabilities as rules compare them.
+func capabilities(add node) []string {
+	out := []string{}
+	seen := map[string]bool{}
+	for _, item := range add.texts() {
+		name := strings.TrimPrefix(strings.ToUpper(strings.TrimSpace(item.text())), "CAP_")
+		if name != "" && !seen[name] {
+			seen[name] = true
+			out = append(out, name)
+		}
+	}
+	sort.Strings(out)
+	return out
+}
