@@ -1,6 +1,22 @@
 package loader
 
-import "github.com/vpnlint/vpnlint/pkg/source"
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+	sigsyaml "sigs.k8s.io/yaml"
+
+	"github.com/vpnlint/vpnlint/pkg/finding"
+	"github.com/vpnlint/vpnlint/pkg/source"
+)
 
 // textMap says where the bytes of a decoded text were written. For a plain
 // manifest it is the identity; for a chart it maps rendered text to template
@@ -17,4 +33,406 @@ type unit struct {
 	kind      source.InputKind
 	dir       string // source.Object.Unit
 	namespace string // for objects that name none; "" for manifests
+}
+
+// identity is the textMap of a text that was written as it is decoded.
+type identity struct{ file *source.File }
+
+func (m identity) Map(start, end int) source.Provenance {
+	return source.Provenance{Primary: source.Location{File: m.file.Path(), Span: m.file.Span(start, end), Precision: source.Exact}}
+}
+
+func (identity) Absent(int, int) []source.Guard { return nil }
+
+// decodeObjects reads the objects of f, a text of any number of YAML or JSON
+// documents. A document that cannot be read costs only itself and is a gap of
+// kind unreadable; documents that are no Kubernetes objects are passed over,
+// but for a chart, where they are a gap of kind unmodelled. The objects have no ID yet.
+func decodeObjects(ctx context.Context, f *source.File, m textMap, u unit, limits Limits) ([]*source.Object, []finding.Gap) {
+	d := decoder{file: f, m: m, unit: u, limits: limits.withDefaults()}
+	d.aliasBudget = d.limits.AliasNodes
+	chunks := splitDocuments(f.Text())
+	for i, c := range chunks {
+		if ctx.Err() != nil {
+			d.gap(c.start, "the rest of the file was not read", "the time for it ran out", "")
+			break
+		}
+		if i == d.limits.Documents {
+			d.gap(c.start, fmt.Sprintf("documents %d and following of the file were not read", i+1),
+				fmt.Sprintf("the file holds %d documents, more than the limit of %d; split it or raise Limits.Documents", len(chunks), d.limits.Documents), "")
+			break
+		}
+		d.document(c)
+	}
+	return d.objects, d.gaps
+}
+
+// chunk is the byte range of one document in a text.
+type chunk struct{ start, end int }
+
+// splitDocuments cuts a text at its document markers, so that each document
+// can be parsed, and fail, alone. YAML gives a line that starts with --- or ...
+// no other meaning, not even inside a block scalar.
+func splitDocuments(text string) []chunk {
+	var out []chunk
+	start := 0
+	if strings.HasPrefix(text, "\ufeff") {
+		start = len("\ufeff")
+	}
+	for i := start; i < len(text); {
+		next := len(text)
+		if j := strings.IndexByte(text[i:], '\n'); j >= 0 {
+			next = i + j + 1
+		}
+		switch line := text[i:next]; {
+		case isMarker(line, "---") && i > start:
+			if !onlyDirectives(text[start:i]) {
+				out = append(out, chunk{start, i})
+				start = i
+			}
+		case isMarker(line, "..."):
+			out = append(out, chunk{start, next})
+			start = next
+		}
+		i = next
+	}
+	if start < len(text) {
+		out = append(out, chunk{start, len(text)})
+	}
+	return out
+}
+
+func isMarker(line, marker string) bool {
+	if !strings.HasPrefix(line, marker) {
+		return false
+	}
+	return len(line) == len(marker) || strings.IndexByte(" \t\r\n", line[len(marker)]) >= 0
+}
+
+// onlyDirectives reports whether text holds a %YAML or %TAG line and no
+// content: it then belongs to the document after the marker.
+func onlyDirectives(text string) bool {
+	found := false
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		switch {
+		case strings.HasPrefix(line, "%"):
+			found = true
+		case line != "" && line[0] != '#':
+			return false
+		}
+	}
+	return found
+}
+
+// decoder reads the documents of one text.
+type decoder struct {
+	file        *source.File
+	m           textMap
+	unit        unit
+	limits      Limits
+	aliasBudget int
+
+	objects []*source.Object
+	gaps    []finding.Gap
+}
+
+const lostDocument = "what this document declares is missing from this report; the other documents of the file were read"
+
+// gap records that the document around the byte offset could not be read.
+func (d *decoder) gap(offset int, what, why, consequence string) {
+	if consequence == "" {
+		consequence = lostDocument
+	}
+	d.addGap(finding.Unreadable, offset, what, why, consequence)
+}
+
+func (d *decoder) addGap(kind finding.GapKind, offset int, what, why, consequence string) {
+	at := d.m.Map(offset, offset).Primary
+	d.gaps = append(d.gaps, finding.Gap{
+		Kind: kind, File: at.File, Line: at.Span.Start.Line, What: what, Why: why, Consequence: consequence,
+	})
+}
+
+// yamlErrorLine finds the line that the YAML library names in an error.
+var yamlErrorLine = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?`)
+
+// document decodes one document.
+func (d *decoder) document(c chunk) {
+	text := d.file.Text()[c.start:c.end]
+	if blankDocument(text) {
+		return
+	}
+	if i := badByte(text); i >= 0 {
+		why := fmt.Sprintf("byte 0x%02x is not UTF-8; save the file as UTF-8", text[i])
+		if text[i] < utf8.RuneSelf {
+			why = fmt.Sprintf("control character 0x%02x is not allowed in YAML; remove it", text[i])
+		}
+		d.gap(c.start+i, "the document could not be parsed", why, "")
+		return
+	}
+	doc := &document{file: d.file, chunk: c}
+	root, err := parseNode(text)
+	if err != nil {
+		// The parser for positions is stricter in places than the one that
+		// Kubernetes uses, which decides.
+		if v, lenientErr := decodeLenient(text); lenientErr == nil && !strings.Contains(text, "*") {
+			d.take(v, nil, doc, "")
+			return
+		}
+		why := err.Error()
+		offset := c.start
+		if m := yamlErrorLine.FindStringSubmatch(why); m != nil {
+			why = why[len(m[0]):]
+			if n, convErr := strconv.Atoi(m[1]); convErr == nil {
+				offset = doc.offset(n, 1)
+			}
+		}
+		d.gap(offset, "the document could not be parsed", explainSyntax(text, why), "")
+		return
+	}
+	if root == nil {
+		return
+	}
+	doc.root = root
+	b := builder{limits: d.limits, aliasBudget: d.aliasBudget}
+	v, err := b.value(root, 0)
+	d.aliasBudget = b.aliasBudget
+	if err == nil && b.tagged {
+		v, err = decodeLenient(text)
+	}
+	if err != nil {
+		offset := c.start
+		var ne *nodeError
+		if errors.As(err, &ne) {
+			offset = doc.start(ne.node)
+		}
+		d.gap(offset, "the document could not be read", explainSyntax(text, err.Error()), "")
+		return
+	}
+	before := len(d.objects)
+	d.take(v, root, doc, "")
+	if len(d.objects) == before {
+		return
+	}
+	for _, k := range b.duplicates {
+		d.addGap(finding.Unmodelled, doc.start(k), fmt.Sprintf("key %q is written twice in one mapping", k.Value),
+			"Kubernetes reads the last one and drops the others; remove those that are not meant",
+			"the last value was checked, the others were not")
+	}
+}
+
+// blankDocument reports whether a document holds nothing but markers,
+// comments and blanks.
+func blankDocument(text string) bool {
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' || line == "---" || line == "..." {
+			continue
+		}
+		return false
+	}
+	return true
+}
+
+// badByte returns the offset of the first byte that makes text no YAML at all,
+// or -1.
+func badByte(text string) int {
+	for i := 0; i < len(text); {
+		c := text[i]
+		if c < utf8.RuneSelf {
+			if c < ' ' && c != '\t' && c != '\n' && c != '\r' {
+				return i
+			}
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(text[i:])
+		if r == utf8.RuneError && size == 1 {
+			return i
+		}
+		i += size
+	}
+	return -1
+}
+
+var templateAction = regexp.MustCompile(`\{\{-?\s*[-/."$(\w]`)
+
+// explainSyntax adds what the user can do to a parser's message.
+func explainSyntax(text, why string) string {
+	switch {
+	case templateAction.MatchString(text):
+		return why + "; it holds template actions ({{ … }}) but belongs to no chart: lint the chart it comes from, or the rendered output"
+	case strings.Contains(why, "cannot start any token") && strings.Contains(text, "\t"):
+		return why + "; YAML does not allow tabs as indentation: use spaces"
+	default:
+		return why
+	}
+}
+
+// parseNode parses one document; the node is nil for an empty one.
+func parseNode(text string) (root *yaml.Node, err error) {
+	// The input is hostile and the parser is not ours: what it did not foresee
+	// must cost this document only.
+	defer func() {
+		if r := recover(); r != nil {
+			root, err = nil, fmt.Errorf("the YAML parser gave up: %v", r)
+		}
+	}()
+	var n yaml.Node
+	dec := yaml.NewDecoder(strings.NewReader(text))
+	if err := dec.Decode(&n); err != nil {
+		if errors.Is(err, io.EOF) {
+			return nil, nil
+		}
+		return nil, err
+	}
+	if n.Kind != yaml.DocumentNode || len(n.Content) != 1 {
+		return nil, nil
+	}
+	return n.Content[0], nil
+}
+
+// decodeLenient decodes a document by the library that Kubernetes and Helm
+// use, for the rare documents that need more than the node tree tells.
+func decodeLenient(text string) (v any, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			v, err = nil, fmt.Errorf("the YAML parser gave up: %v", r)
+		}
+	}()
+	data := []byte(text)
+	if !json.Valid(data) {
+		if data, err = sigsyaml.YAMLToJSON(data); err != nil {
+			return nil, err
+		}
+	}
+	dec := json.NewDecoder(strings.NewReader(string(data)))
+	dec.UseNumber()
+	if err := dec.Decode(&v); err != nil {
+		return nil, err
+	}
+	return plainNumbers(v), nil
+}
+
+// plainNumbers turns JSON numbers into int64 where they fit and float64 else,
+// as Kubernetes does.
+func plainNumbers(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, x := range v {
+			v[k] = plainNumbers(x)
+		}
+	case []any:
+		for i, x := range v {
+			v[i] = plainNumbers(x)
+		}
+	case json.Number:
+		if i, err := v.Int64(); err == nil {
+			return i
+		}
+		if f, err := v.Float64(); err == nil {
+			return f
+		}
+		return v.String()
+	}
+	return v
+}
+
+// take records v, found at pointer of the document, as an object; a List is
+// taken apart. root is v's node, nil when its place is not known.
+func (d *decoder) take(v any, root *yaml.Node, doc *document, pointer string) {
+	tree, ok := v.(map[string]any)
+	if !ok {
+		d.notObject(root, doc, v != nil)
+		return
+	}
+	apiVersion, kind := identify(tree)
+	if apiVersion == "" || kind == "" {
+		d.notObject(root, doc, len(tree) > 0)
+		return
+	}
+	if items, ok := listItems(kind, tree); ok {
+		itemsNode := child(root, "items")
+		for i, item := range items {
+			if m, ok := item.(map[string]any); ok && strings.Count(pointer, "/items/") < 8 {
+				d.takeItem(m, childAt(itemsNode, i), doc, fmt.Sprintf("%s/items/%d", pointer, i), apiVersion, strings.TrimSuffix(kind, "List"))
+			}
+		}
+		return
+	}
+	d.add(tree, apiVersion, kind, root, doc)
+}
+
+// takeItem records an item of a list; those of a typed list (PodList) may lack
+// their own apiVersion and kind.
+func (d *decoder) takeItem(tree map[string]any, node *yaml.Node, doc *document, pointer, apiVersion, kind string) {
+	if a, k := identify(tree); (a == "" || k == "") && kind != "" {
+		d.add(tree, apiVersion, kind, node, doc)
+		return
+	}
+	d.take(tree, node, doc, pointer)
+}
+
+func (d *decoder) notObject(root *yaml.Node, doc *document, something bool) {
+	if d.unit.kind != source.Chart || !something {
+		return
+	}
+	offset := doc.chunk.start
+	if root != nil {
+		offset = doc.start(root)
+	}
+	d.addGap(finding.Unmodelled, offset, "the chart renders a document that is no Kubernetes object",
+		"it has no apiVersion and kind, so the API server would refuse it", "the document was not checked")
+}
+
+func (d *decoder) add(tree map[string]any, apiVersion, kind string, root *yaml.Node, doc *document) {
+	o := &source.Object{
+		APIVersion: apiVersion, Kind: kind, Tree: tree,
+		Namespace: d.unit.namespace, Unit: d.unit.dir, Input: d.unit.kind,
+		Origin: &textOrigin{doc: doc, root: root, m: d.m, base64: kind == "Secret"},
+	}
+	if meta, ok := tree["metadata"].(map[string]any); ok {
+		o.Name, _ = meta["name"].(string)
+		if ns, _ := meta["namespace"].(string); ns != "" {
+			o.Namespace = ns
+		}
+	}
+	d.objects = append(d.objects, o)
+}
+
+// identify returns the apiVersion and kind of a document. Two kinds of cluster
+// configuration have neither and are known by their shape: Talos machine
+// configurations and the k3s/RKE2 configuration file; they get the names
+// talos.dev/v1alpha1 MachineConfig and k3s.io/v1 Config.
+func identify(tree map[string]any) (apiVersion, kind string) {
+	apiVersion, _ = tree["apiVersion"].(string)
+	kind, _ = tree["kind"].(string)
+	if apiVersion != "" || kind != "" {
+		return apiVersion, kind
+	}
+	_, machine := tree["machine"].(map[string]any)
+	_, cluster := tree["cluster"].(map[string]any)
+	if tree["version"] == "v1alpha1" && (machine || cluster) {
+		return "talos.dev/v1alpha1", "MachineConfig"
+	}
+	for _, key := range []string{"cluster-cidr", "service-cidr"} {
+		switch tree[key].(type) {
+		case string, []any:
+			return "k3s.io/v1", "Config"
+		}
+	}
+	return "", ""
+}
+
+// listItems returns the items of a List or a typed list such as ConfigMapList.
+func listItems(kind string, tree map[string]any) ([]any, bool) {
+	if !strings.HasSuffix(kind, "List") {
+		return nil, false
+	}
+	if _, ok := tree["spec"]; ok {
+		return nil, false // a custom resource that happens to be called so
+	}
+	items, ok := tree["items"].([]any)
+	return items, ok || kind == "List"
 }

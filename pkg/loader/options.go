@@ -6,6 +6,7 @@
 package loader
 
 import (
+	"cmp"
 	"io"
 
 	"github.com/vpnlint/vpnlint/pkg/finding"
@@ -84,4 +85,17 @@ func DefaultLimits() Limits {
 		OutputBytes:    64 << 20,
 		KustomizeFiles: 400,
 	}
+}
+
+// withDefaults fills in the zero fields.
+func (l Limits) withDefaults() Limits {
+	d := DefaultLimits()
+	l.FileBytes = cmp.Or(l.FileBytes, d.FileBytes)
+	l.Documents = cmp.Or(l.Documents, d.Documents)
+	l.Depth = cmp.Or(l.Depth, d.Depth)
+	l.AliasNodes = cmp.Or(l.AliasNodes, d.AliasNodes)
+	l.RenderSeconds = cmp.Or(l.RenderSeconds, d.RenderSeconds)
+	l.OutputBytes = cmp.Or(l.OutputBytes, d.OutputBytes)
+	l.KustomizeFiles = cmp.Or(l.KustomizeFiles, d.KustomizeFiles)
+	return l
 }
