@@ -1,4 +1,21 @@
 // Package rules holds vpnlint's rules: one Rego file and one test file a rule,
 // the helpers they share, the schema of their input and their generated pages.
-// Rules are discovered, never registered.
+// Rules are discovered, never registered: to add one, write
+//
+//	vpnNNN_some_name.rego       package vpnlint.rules.vpnNNN, METADATA, findings
+//	vpnNNN_some_name_test.rego  what fires it, what does not, what is unknown
+//	../examples/VPNNNN/{bad,good}
+//
+// and run go test ./rules -update, which writes the page.
 package rules
+
+import (
+	"embed"
+	"io/fs"
+)
+
+//go:embed *.rego lib/*.rego schema/input.json docs/*.md
+var files embed.FS
+
+// FS returns the rules with their tests, schema and pages. It is read-only.
+func FS() fs.FS { return files }

@@ -1,4 +1,261 @@
 // Package check runs the rules: it is the only place that knows OPA. Rules see
 // facts and plan, never files; what they return is symbolic and is turned into
 // findings with places here.
+//
+// A rule is a package vpnlint.rules.vpnNNN with METADATA and a set of findings.
+// Nothing lists the rules: the engine asks for findings of every such package.
+// See contract.go for what one finding holds.
 package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/rego"
+	"github.com/open-policy-agent/opa/v1/util"
+
+	"github.com/vpnlint/vpnlint/pkg/cidrplan"
+	"github.com/vpnlint/vpnlint/pkg/facts"
+	"github.com/vpnlint/vpnlint/pkg/finding"
+	"github.com/vpnlint/vpnlint/pkg/source"
+	"github.com/vpnlint/vpnlint/rules"
+)
+
+// Input is what one run of the rules looks at.
+type Input struct {
+	Facts *facts.Facts
+	Plan  cidrplan.Plan
+	// Objects are the objects that Facts and Plan refer to.
+	Objects []*source.Object
+}
+
+// Engine holds the compiled rules. It is immutable and safe for concurrent use.
+type Engine struct {
+	query    rego.PreparedEvalQuery
+	byKey    map[string]rule // "vpn101"
+	metadata []finding.RuleMeta
+}
+
+// rule is what the engine knows of a rule besides its Rego.
+type rule struct {
+	meta     finding.RuleMeta
+	replaces []string
+}
+
+// allFindings collects the findings of every rule package in one evaluation.
+// Rules are found by their package, so none can be forgotten.
+const allFindings = `out = {key: found | some key; found := data.vpnlint.rules[key].findings}`
+
+// New compiles the built-in rules: strict, type-checked against the schema of
+// their input, and without any built-in function whose result depends on
+// anything but its arguments. It fails only when a rule is wrong.
+func New(ctx context.Context) (*Engine, error) {
+	return newEngine(ctx, rules.FS())
+}
+
+func newEngine(ctx context.Context, files fs.FS) (*Engine, error) {
+	modules, err := parseModules(files)
+	if err != nil {
+		return nil, err
+	}
+	compiler, err := Compiler(files)
+	if err != nil {
+		return nil, err
+	}
+	if compiler.Compile(modules); compiler.Failed() {
+		return nil, fmt.Errorf("compile the rules: %w", compiler.Errors)
+	}
+	e := &Engine{byKey: map[string]rule{}}
+	if err := e.readMetadata(modules); err != nil {
+		return nil, err
+	}
+	e.query, err = rego.New(
+		rego.Query(allFindings),
+		rego.Compiler(compiler),
+		// Without it a built-in that fails is an empty result: a rule that
+		// silently never fires.
+		rego.StrictBuiltinErrors(true),
+	).PrepareForEval(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("prepare the rules: %w", err)
+	}
+	return e, nil
+}
+
+// parseModules reads all Rego files but the tests, by path.
+func parseModules(files fs.FS) (map[string]*ast.Module, error) {
+	modules := map[string]*ast.Module{}
+	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || path.Ext(name) != ".rego" || strings.HasSuffix(name, "_test.rego") {
+			return err
+		}
+		text, err := fs.ReadFile(files, name)
+		if err != nil {
+			return err
+		}
+		module, err := ast.ParseModuleWithOpts(name, string(text), ast.ParserOptions{ProcessAnnotation: true})
+		if err != nil {
+			return err
+		}
+		modules[name] = module
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the rules: %w", err)
+	}
+	return modules, nil
+}
+
+// Compiler returns a compiler set up as the engine's, for tests of the rules.
+// files must hold schema/input.json.
+func Compiler(files fs.FS) (*ast.Compiler, error) {
+	text, err := fs.ReadFile(files, "schema/input.json")
+	if err != nil {
+		return nil, fmt.Errorf("schema of the rules' input: %w", err)
+	}
+	var schema any
+	if err := util.Unmarshal(text, &schema); err != nil {
+		return nil, fmt.Errorf("schema of the rules' input: %w", err)
+	}
+	set := ast.NewSchemaSet()
+	// Under the root, else a module without a schemas annotation is not checked.
+	set.Put(ast.SchemaRootRef, schema)
+	return ast.NewCompiler().
+		WithStrict(true).
+		WithSchemas(set).
+		WithUseTypeCheckAnnotations(true).
+		WithCapabilities(capabilities()), nil
+}
+
+// capabilities are OPA's without everything that reaches outside or differs
+// from run to run: network, clock, random numbers, environment.
+func capabilities() *ast.Capabilities {
+	c := ast.CapabilitiesForThisVersion()
+	c.Builtins = slices.DeleteFunc(slices.Clone(c.Builtins), func(b *ast.Builtin) bool {
+		return b.IsNondeterministic() || strings.HasPrefix(b.Name, "http.") || strings.HasPrefix(b.Name, "net.lookup")
+	})
+	c.AllowNet = []string{}
+	return c
+}
+
+const rulesPackage = "vpnlint.rules"
+
+func (e *Engine) readMetadata(modules map[string]*ast.Module) error {
+	for _, name := range sortedKeys(modules) {
+		key, ok := ruleKey(modules[name])
+		if !ok {
+			continue
+		}
+		if _, twice := e.byKey[key]; twice {
+			return fmt.Errorf("%s: package %s.%s is already another file's", name, rulesPackage, key)
+		}
+		meta, replaces, err := ruleMeta(modules[name], key)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		e.byKey[key] = rule{meta: meta, replaces: replaces}
+		e.metadata = append(e.metadata, meta)
+	}
+	sort.Slice(e.metadata, func(i, j int) bool { return e.metadata[i].ID < e.metadata[j].ID })
+	return nil
+}
+
+// ruleKey returns the last part of a rule's package.
+func ruleKey(m *ast.Module) (string, bool) {
+	dotted := strings.TrimPrefix(m.Package.Path.String(), "data.")
+	key, ok := strings.CutPrefix(dotted, rulesPackage+".")
+	return key, ok && !strings.Contains(key, ".")
+}
+
+// Rules returns the metadata of all rules, sorted by id.
+func (e *Engine) Rules() []finding.RuleMeta { return slices.Clone(e.metadata) }
+
+// Page returns a rule's generated documentation page in Markdown. The id may be
+// in lower case.
+func (e *Engine) Page(id string) (string, bool) {
+	if _, ok := e.byKey[strings.ToLower(id)]; !ok {
+		return "", false
+	}
+	text, err := fs.ReadFile(rules.FS(), "docs/"+strings.ToUpper(id)+".md")
+	return string(text), err == nil
+}
+
+// Run evaluates all rules and finds the places of what they say. The findings
+// are in the order of rules, then places. A rule that fails, or that returns
+// something that is no finding, is an error of the run: it must never look like
+// a clean result.
+func (e *Engine) Run(ctx context.Context, in Input) ([]finding.Finding, error) {
+	value, err := inputValue(in)
+	if err != nil {
+		return nil, err
+	}
+	results, err := e.query.Eval(ctx, rego.EvalParsedInput(value))
+	if err != nil {
+		return nil, fmt.Errorf("run the rules: %w", err)
+	}
+	if len(results) != 1 {
+		return nil, errors.New("run the rules: no result")
+	}
+	byRule, ok := results[0].Bindings["out"].(map[string]any)
+	if !ok {
+		return nil, errors.New("run the rules: unexpected result")
+	}
+	said, err := e.decode(byRule)
+	if err != nil {
+		return nil, err
+	}
+	return newPlacer(in).place(dropReplaced(said))
+}
+
+// decode checks what the rules returned against the contract.
+func (e *Engine) decode(byRule map[string]any) ([]statement, error) {
+	var said []statement
+	for _, key := range sortedKeys(byRule) {
+		r, ok := e.byKey[key]
+		if !ok {
+			return nil, fmt.Errorf("package %s.%s has findings but no METADATA", rulesPackage, key)
+		}
+		found, ok := byRule[key].([]any)
+		if !ok {
+			return nil, fmt.Errorf("%s: findings are no set", r.meta.ID)
+		}
+		for _, f := range found {
+			s, err := decodeStatement(r, f)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", r.meta.ID, err)
+			}
+			said = append(said, s)
+		}
+	}
+	return said, nil
+}
+
+// dropReplaced leaves out what a more specific rule says of the same pod.
+func dropReplaced(said []statement) []statement {
+	type claim struct{ rule, pod string }
+	replaced := map[claim]bool{}
+	for _, s := range said {
+		for _, id := range s.rule.replaces {
+			replaced[claim{id, s.Pod}] = true
+		}
+	}
+	return slices.DeleteFunc(said, func(s statement) bool {
+		return s.Pod != "" && replaced[claim{s.rule.meta.ID, s.Pod}]
+	})
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	return keys
+}

@@ -61,6 +61,7 @@ type RuleMeta struct {
 	Fires       string     `json:"fires"`       // Markdown: when it fires
 	Silent      string     `json:"silent"`      // Markdown: when it stays silent
 	Verify      []string   `json:"verify"`      // names of the verify templates it uses
+	Since       string     `json:"since"`       // first version that had it
 	Sources     []Link     `json:"sources"`
 	User        bool       `json:"user,omitempty"`
 }

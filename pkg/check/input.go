@@ -1,0 +1,190 @@
+package check
+
+import (
+	"encoding"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/vpnlint/vpnlint/pkg/cidrplan"
+	"github.com/vpnlint/vpnlint/pkg/facts"
+)
+
+// document is what rules read as input. Its Go types are the contract: the
+// schema that rules compile against and the values that they see are both
+// derived from them, by the same walk over the same tags.
+type document struct {
+	Facts facts.Facts   `json:"facts"`
+	Plan  cidrplan.Plan `json:"plan"`
+}
+
+// schemaID is the JSON Schema dialect that OPA's type checker reads.
+const schemaID = "http://json-schema.org/draft-07/schema#"
+
+// InputSchema returns the JSON Schema of the rules' input, indented, as it is
+// kept in rules/schema/input.json.
+func InputSchema() ([]byte, error) {
+	definitions := map[string]any{}
+	root, err := schemaOf(reflect.TypeFor[document](), definitions)
+	if err != nil {
+		return nil, fmt.Errorf("schema of the rules' input: %w", err)
+	}
+	root["$schema"] = schemaID
+	root["title"] = "the input of vpnlint's rules"
+	root["definitions"] = definitions
+	out, err := json.MarshalIndent(root, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("schema of the rules' input: %w", err)
+	}
+	return append(out, '\n'), nil
+}
+
+// schemaOf writes a type as OPA's type checker understands it: closed objects
+// and no enumerations. Structs become definitions.
+func schemaOf(t reflect.Type, definitions map[string]any) (map[string]any, error) {
+	if isText(t) {
+		return map[string]any{"type": "string"}, nil
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		return map[string]any{"type": "boolean"}, nil
+	case reflect.String:
+		return map[string]any{"type": "string"}, nil
+	case reflect.Int, reflect.Int64:
+		return map[string]any{"type": "integer"}, nil
+	case reflect.Slice:
+		items, err := schemaOf(t.Elem(), definitions)
+		if err != nil {
+			return nil, err
+		}
+		return map[string]any{"type": "array", "items": items}, nil
+	case reflect.Map:
+		values, err := schemaOf(t.Elem(), definitions)
+		if err != nil {
+			return nil, err
+		}
+		return map[string]any{"type": "object", "additionalProperties": values}, nil
+	case reflect.Struct:
+		return structSchema(t, definitions)
+	default:
+		return nil, fmt.Errorf("rules cannot read a %s", t)
+	}
+}
+
+func structSchema(t reflect.Type, definitions map[string]any) (map[string]any, error) {
+	name := t.String() // facts.Pod
+	if _, known := definitions[name]; !known {
+		definitions[name] = nil // ends the recursion of a type that holds itself
+		properties := map[string]any{}
+		required := []string{}
+		for _, f := range fieldsOf(t) {
+			property, err := schemaOf(t.Field(f.index).Type, definitions)
+			if err != nil {
+				return nil, fmt.Errorf("%s.%s: %w", name, f.name, err)
+			}
+			properties[f.name] = property
+			required = append(required, f.name)
+		}
+		definitions[name] = map[string]any{
+			"type": "object", "properties": properties,
+			"required": required, "additionalProperties": false,
+		}
+	}
+	return map[string]any{"$ref": "#/definitions/" + name}, nil
+}
+
+// inputValue turns the facts into the value that all rules read, once a run.
+// Unlike encoding/json it writes every field: a nil slice is an empty array, so
+// that a rule may count it.
+func inputValue(in Input) (ast.Value, error) {
+	doc := document{Plan: in.Plan}
+	if in.Facts != nil {
+		doc.Facts = *in.Facts
+	}
+	term, err := termOf(reflect.ValueOf(doc))
+	if err != nil {
+		return nil, fmt.Errorf("input of the rules: %w", err)
+	}
+	return term.Value, nil
+}
+
+func termOf(v reflect.Value) (*ast.Term, error) {
+	if isText(v.Type()) {
+		text, err := v.Interface().(encoding.TextMarshaler).MarshalText()
+		if err != nil {
+			return nil, fmt.Errorf("%s as text: %w", v.Type(), err)
+		}
+		return ast.StringTerm(string(text)), nil
+	}
+	switch v.Kind() {
+	case reflect.Bool:
+		return ast.BooleanTerm(v.Bool()), nil
+	case reflect.String:
+		return ast.StringTerm(v.String()), nil
+	case reflect.Int, reflect.Int64:
+		return ast.IntNumberTerm(int(v.Int())), nil
+	case reflect.Slice:
+		items := make([]*ast.Term, v.Len())
+		for i := range items {
+			item, err := termOf(v.Index(i))
+			if err != nil {
+				return nil, err
+			}
+			items[i] = item
+		}
+		return ast.ArrayTerm(items...), nil
+	case reflect.Map:
+		pairs := make([][2]*ast.Term, 0, v.Len())
+		for _, key := range v.MapKeys() {
+			value, err := termOf(v.MapIndex(key))
+			if err != nil {
+				return nil, err
+			}
+			pairs = append(pairs, [2]*ast.Term{ast.StringTerm(key.String()), value})
+		}
+		return ast.ObjectTerm(pairs...), nil
+	case reflect.Struct:
+		fields := fieldsOf(v.Type())
+		pairs := make([][2]*ast.Term, 0, len(fields))
+		for _, f := range fields {
+			value, err := termOf(v.Field(f.index))
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", f.name, err)
+			}
+			pairs = append(pairs, [2]*ast.Term{ast.StringTerm(f.name), value})
+		}
+		return ast.ObjectTerm(pairs...), nil
+	default:
+		return nil, fmt.Errorf("rules cannot read a %s", v.Type())
+	}
+}
+
+type field struct {
+	name  string
+	index int
+}
+
+// fieldsOf lists the fields that rules see, by their json names.
+func fieldsOf(t reflect.Type) []field {
+	var fields []field
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if !f.IsExported() || name == "-" {
+			continue
+		}
+		if name == "" {
+			name = f.Name
+		}
+		fields = append(fields, field{name: name, index: i})
+	}
+	return fields
+}
+
+// isText reports whether values of t speak for themselves, as netip.Prefix does.
+func isText(t reflect.Type) bool {
+	return t.Kind() == reflect.Struct && t.Implements(reflect.TypeFor[encoding.TextMarshaler]())
+}

@@ -1,0 +1,148 @@
+package check
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/vpnlint/vpnlint/pkg/finding"
+)
+
+// customMeta is the closed schema of METADATA's custom part.
+type customMeta struct {
+	ID         string             `json:"id"`
+	Name       string             `json:"name"`
+	Severities []finding.Severity `json:"severities"`
+	Family     string             `json:"family"`
+	Claims     []string           `json:"claims"`
+	Fires      string             `json:"fires"`
+	Silent     string             `json:"silent"`
+	Verify     []string           `json:"verify"`
+	Since      string             `json:"since"`
+	// Replaces are the rules that say less about the same pod: their finding is
+	// dropped where this rule reports the pod.
+	Replaces []string `json:"replaces"`
+}
+
+// families, in the order of the first digit of a rule's id.
+var families = [...]string{"tool", "forwarding", "masquerade", "sidecar", "plan", "names"}
+
+var (
+	idPattern    = regexp.MustCompile(`^VPN([0-5])[0-9]{2}$`)
+	namePattern  = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+	claimPattern = regexp.MustCompile(`^[MFC][1-9][0-9]?$`)
+)
+
+// ruleMeta reads the METADATA of a rule's package. key is the last part of the
+// package's path, such as "vpn101".
+func ruleMeta(module *ast.Module, key string) (meta finding.RuleMeta, replaces []string, err error) {
+	annotations, err := packageAnnotations(module)
+	if err != nil {
+		return finding.RuleMeta{}, nil, err
+	}
+	custom, err := decodeCustom(annotations.Custom)
+	if err != nil {
+		return finding.RuleMeta{}, nil, err
+	}
+	meta = finding.RuleMeta{
+		ID:          custom.ID,
+		Name:        custom.Name,
+		Title:       strings.TrimSpace(annotations.Title),
+		Description: strings.TrimSpace(annotations.Description),
+		Severities:  custom.Severities,
+		Family:      custom.Family,
+		Claims:      custom.Claims,
+		Fires:       strings.TrimSpace(custom.Fires),
+		Silent:      strings.TrimSpace(custom.Silent),
+		Verify:      custom.Verify,
+		Since:       custom.Since,
+	}
+	for _, r := range annotations.RelatedResources {
+		meta.Sources = append(meta.Sources, finding.Link{Title: r.Description, URL: r.Ref.String()})
+	}
+	if err := validateMeta(meta, key); err != nil {
+		return finding.RuleMeta{}, nil, err
+	}
+	return meta, custom.Replaces, nil
+}
+
+func packageAnnotations(module *ast.Module) (*ast.Annotations, error) {
+	var found *ast.Annotations
+	for _, a := range module.Annotations {
+		if a.Scope != "package" {
+			continue
+		}
+		if found != nil {
+			return nil, errors.New("two METADATA blocks of scope package")
+		}
+		found = a
+	}
+	if found == nil {
+		return nil, errors.New("no METADATA of scope package")
+	}
+	return found, nil
+}
+
+func decodeCustom(custom map[string]any) (customMeta, error) {
+	raw, err := json.Marshal(custom)
+	if err != nil {
+		return customMeta{}, fmt.Errorf("METADATA custom: %w", err)
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	var out customMeta
+	if err := dec.Decode(&out); err != nil {
+		return customMeta{}, fmt.Errorf("METADATA custom: %w", err)
+	}
+	return out, nil
+}
+
+func validateMeta(m finding.RuleMeta, key string) error {
+	id := idPattern.FindStringSubmatch(m.ID)
+	switch {
+	case id == nil:
+		return fmt.Errorf("METADATA custom.id %q is no rule id", m.ID)
+	case strings.ToLower(m.ID) != key:
+		return fmt.Errorf("METADATA custom.id %s in package %s", m.ID, key)
+	case !namePattern.MatchString(m.Name):
+		return fmt.Errorf("METADATA custom.name %q: want lower-case words joined by hyphens", m.Name)
+	case m.Family != families[id[1][0]-'0']:
+		return fmt.Errorf("METADATA custom.family %q: the first digit of %s says %s", m.Family, m.ID, families[id[1][0]-'0'])
+	case len(m.Severities) == 0:
+		return errors.New("METADATA custom.severities is empty")
+	case m.Since == "":
+		return errors.New("METADATA custom.since is empty")
+	case len(m.Claims) == 0:
+		return errors.New("METADATA custom.claims is empty")
+	}
+	for _, text := range [...]struct{ key, value string }{
+		{"title", m.Title}, {"description", m.Description},
+		{"custom.fires", m.Fires}, {"custom.silent", m.Silent},
+	} {
+		if text.value == "" {
+			return fmt.Errorf("METADATA %s is empty", text.key)
+		}
+	}
+	for _, s := range m.Severities {
+		if _, err := finding.ParseSeverity(string(s)); err != nil {
+			return fmt.Errorf("METADATA custom.severities: %w", err)
+		}
+	}
+	for _, c := range m.Claims {
+		if !claimPattern.MatchString(c) {
+			return fmt.Errorf("METADATA custom.claims: %q is no claim", c)
+		}
+	}
+	for _, v := range m.Verify {
+		if !slices.ContainsFunc(verifyTemplates[:], func(t verifyTemplate) bool { return t.name == v }) {
+			return fmt.Errorf("METADATA custom.verify: no template %q", v)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,317 @@
+package check
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/vpnlint/vpnlint/pkg/facts"
+	"github.com/vpnlint/vpnlint/pkg/finding"
+	"github.com/vpnlint/vpnlint/pkg/source"
+)
+
+// placer turns statements into findings with places.
+type placer struct {
+	objects map[source.ObjectID]*source.Object
+	pods    map[string]*facts.Pod
+}
+
+func newPlacer(in Input) *placer {
+	p := &placer{
+		objects: make(map[source.ObjectID]*source.Object, len(in.Objects)),
+		pods:    map[string]*facts.Pod{},
+	}
+	for _, o := range in.Objects {
+		p.objects[o.ID] = o
+	}
+	if in.Facts != nil {
+		for i := range in.Facts.Pods {
+			p.pods[in.Facts.Pods[i].ID] = &in.Facts.Pods[i]
+		}
+	}
+	return p
+}
+
+// place locates all statements. Statements of one rule about one place that say
+// the same become one finding, with the clusters of all.
+func (p *placer) place(said []statement) ([]finding.Finding, error) {
+	type same struct {
+		rule, message string
+		severity      finding.Severity
+		ref           source.Ref
+	}
+	var order []same
+	merged := map[same]finding.Finding{}
+	for _, s := range said {
+		f, err := p.finding(s)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", s.rule.meta.ID, err)
+		}
+		key := same{f.Rule, f.Message, f.Severity, *s.Ref}
+		if earlier, ok := merged[key]; ok {
+			merged[key] = merge(earlier, f)
+			continue
+		}
+		merged[key] = f
+		order = append(order, key)
+	}
+	sort.SliceStable(order, func(i, j int) bool {
+		a, b := order[i], order[j]
+		switch {
+		case a.rule != b.rule:
+			return a.rule < b.rule
+		case a.ref.Object != b.ref.Object:
+			return a.ref.Object < b.ref.Object
+		case a.ref.Pointer != b.ref.Pointer:
+			return a.ref.Pointer < b.ref.Pointer
+		case a.ref.Start != b.ref.Start:
+			return a.ref.Start < b.ref.Start
+		default:
+			return a.message < b.message
+		}
+	})
+	out := make([]finding.Finding, 0, len(order))
+	seen := map[string]int{}
+	for _, key := range order {
+		f := merged[key]
+		// Two different remarks on one place must not pass for one finding.
+		seen[f.Fingerprint]++
+		if n := seen[f.Fingerprint]; n > 1 {
+			f.Fingerprint = digest(f.Fingerprint, strconv.Itoa(n))
+		}
+		out = append(out, f)
+	}
+	return out, nil
+}
+
+func (p *placer) finding(s statement) (finding.Finding, error) {
+	object, ok := p.objects[s.Ref.Object]
+	if !ok {
+		return finding.Finding{}, fmt.Errorf("finding about object %q, which is not in the input", s.Ref.Object)
+	}
+	if _, ok := p.pods[s.Pod]; s.Pod != "" && !ok {
+		return finding.Finding{}, fmt.Errorf("finding about pod %q, which is not in the input", s.Pod)
+	}
+	where := object.Origin.Locate(*s.Ref)
+	f := finding.Finding{
+		Rule:     s.rule.meta.ID,
+		Name:     s.rule.meta.Name,
+		Severity: s.Severity,
+		Message:  s.Message,
+		Pointer:  s.Ref.Pointer,
+		Object: finding.ObjectName{
+			APIVersion: object.APIVersion, Kind: object.Kind,
+			Namespace: object.Namespace, Name: object.Name,
+		},
+		Containers: sortedSet(s.Containers),
+		Clusters:   sortedSet(s.Clusters),
+		Primary:    where.Primary,
+	}
+	args := s.Verify
+	if pod := p.pods[s.Pod]; pod != nil {
+		if s.Clusters == nil {
+			f.Clusters = sortedSet(pod.Clusters)
+		}
+		args = args.forPod(*pod)
+	}
+	f.Verify = verifyCommands(s.rule.meta.Verify, args)
+	f.Related = p.related(s, where)
+	f.Fingerprint = fingerprint(f, object, *s.Ref)
+	if err := f.Validate(); err != nil {
+		return finding.Finding{}, err
+	}
+	return f, nil
+}
+
+// related gathers the other places: first those that the rule names, then what
+// decided the text at the place itself (values, conditions, includes).
+func (p *placer) related(s statement, where source.Provenance) []source.Note {
+	notes := noteSet{primary: where.Primary}
+	for _, r := range s.Related {
+		object, ok := p.objects[r.Ref.Object]
+		if !ok {
+			continue // a default that nobody wrote has no place
+		}
+		notes.add(object.Origin.Locate(r.Ref).Primary, r.Says)
+	}
+	for _, n := range decidedBy(s.Missing, where) {
+		notes.add(n.At, n.Says)
+	}
+	for _, via := range where.Via {
+		notes.add(via.At, via.Says)
+	}
+	return notes.list
+}
+
+// decidedBy says which values and conditions made the text at a place. When
+// text is missing, only the conditions that kept that very text out matter.
+func decidedBy(missing []string, where source.Provenance) []source.Note {
+	var notes []source.Note
+	if len(missing) > 0 {
+		for _, g := range where.Absent {
+			if !containsAny(g.Keeps, missing) {
+				continue
+			}
+			said := false
+			for _, read := range g.Reads {
+				if read.At.File == "" {
+					continue
+				}
+				said = true
+				notes = append(notes, source.Note{At: read.At, Says: shown(read.Text) + " here keeps " + keptText(g.Keeps, missing) + " out"})
+			}
+			if !said {
+				notes = append(notes, source.Note{At: g.At, Says: "this condition keeps " + keptText(g.Keeps, missing) + " out"})
+			}
+		}
+		return notes
+	}
+	for _, v := range where.Values {
+		notes = append(notes, source.Note{At: v.At, Says: "set by " + v.Path + bySource(v)})
+	}
+	// Only the innermost condition is about this text; those around it decide
+	// over the whole object.
+	for _, g := range slices.Backward(where.Guards) {
+		if !g.Taken {
+			continue
+		}
+		for _, read := range g.Reads {
+			notes = append(notes, source.Note{At: read.At, Says: shown(read.Text) + " here lets it in"})
+		}
+		break
+	}
+	return notes
+}
+
+func shown(text string) string {
+	if text == "" {
+		return "the value"
+	}
+	return text
+}
+
+func bySource(v source.ValueRef) string {
+	if v.By == "" {
+		return ""
+	}
+	return " (" + v.By + ")"
+}
+
+func containsAny(text string, words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return w != "" && strings.Contains(text, w) })
+}
+
+// keptText names what a condition governs.
+func keptText(text string, missing []string) string {
+	switch {
+	case strings.Contains(text, "initContainers:"):
+		return "the init container"
+	case strings.Contains(text, "sysctls:"):
+		return "the pod's sysctls"
+	case strings.Contains(text, "startupProbe:"):
+		return "the startup probe"
+	case strings.Contains(text, "postStart:"):
+		return "the postStart hook"
+	}
+	for _, w := range missing {
+		if strings.Contains(text, w) {
+			return w
+		}
+	}
+	return "it"
+}
+
+// noteSet drops notes without a file and those that repeat a place.
+type noteSet struct {
+	primary source.Location
+	list    []source.Note
+}
+
+func (n *noteSet) add(at source.Location, says string) {
+	if at.File == "" || (at.File == n.primary.File && at.Span == n.primary.Span) {
+		return
+	}
+	for _, have := range n.list {
+		if have.At.File == at.File && have.At.Span == at.Span {
+			return
+		}
+	}
+	n.list = append(n.list, source.Note{At: at, Says: says})
+}
+
+func merge(a, b finding.Finding) finding.Finding {
+	a.Containers = sortedSet(append(slices.Clone(a.Containers), b.Containers...))
+	a.Clusters = sortedSet(append(slices.Clone(a.Clusters), b.Clusters...))
+	notes := noteSet{primary: a.Primary, list: slices.Clone(a.Related)}
+	for _, n := range b.Related {
+		notes.add(n.At, n.Says)
+	}
+	a.Related = notes.list
+	for _, v := range b.Verify {
+		if !slices.Contains(a.Verify, v) {
+			a.Verify = append(slices.Clip(a.Verify), v)
+		}
+	}
+	return a
+}
+
+// sortedSet drops empty strings: a cluster without a name is no cluster known.
+func sortedSet(in []string) []string {
+	out := slices.DeleteFunc(slices.Clone(in), func(s string) bool { return s == "" })
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// fingerprint identifies a finding across edits elsewhere: rule, file, object
+// and field, list items by name, and for a part of a text the part itself
+// instead of its offsets. Never message or line.
+func fingerprint(f finding.Finding, object *source.Object, ref source.Ref) string {
+	field, value := namedPointer(object.Tree, ref.Pointer)
+	part := ""
+	if text, ok := value.(string); ok && ref.End > ref.Start && ref.Start >= 0 && ref.End <= len(text) {
+		part = text[ref.Start:ref.End]
+	}
+	return digest(f.Rule, f.Primary.File, f.Object.APIVersion, f.Object.Kind, f.Object.Namespace, f.Object.Name, field, part)
+}
+
+// namedPointer rewrites a pointer so that list items that have a name are found
+// by it, and returns the value there.
+func namedPointer(tree any, pointer string) (string, any) {
+	var b strings.Builder
+	value := tree
+	for _, token := range source.PointerTokens(pointer) {
+		switch v := value.(type) {
+		case map[string]any:
+			value = v[token]
+		case []any:
+			i, err := strconv.Atoi(token)
+			if err != nil || i < 0 || i >= len(v) {
+				value = nil
+				break
+			}
+			value = v[i]
+			if item, ok := value.(map[string]any); ok {
+				if name, ok := item["name"].(string); ok {
+					token = "[" + name + "]"
+				}
+			}
+		default:
+			value = nil
+		}
+		b.WriteString("/" + strconv.Quote(token))
+	}
+	return b.String(), value
+}
+
+// digest is the first 16 bytes of SHA-256 over the length-prefixed parts.
+func digest(parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		fmt.Fprintf(h, "%d:%s", len(p), p)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}

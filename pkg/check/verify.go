@@ -1,0 +1,171 @@
+package check
+
+import (
+	"net/netip"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/vpnlint/vpnlint/pkg/facts"
+)
+
+// verifyArgs are what the commands that prove a finding are made out for. A
+// command whose argument is not known is left out.
+type verifyArgs struct {
+	Namespace string `json:"namespace"`
+	// Workload is a reference that kubectl accepts: "deploy/openvpn".
+	Workload  string `json:"workload"`
+	Container string `json:"container"` // to run the command in
+	Tunnel    string `json:"tunnel"`    // the VPN's container
+	// Destination is an address or prefix, of which the first address is used
+	// where a command takes one.
+	Destination string `json:"destination"`
+	Interface   string `json:"interface"` // of the tunnel
+	Name        string `json:"name"`      // a DNS name of the cluster
+	Endpoint    string `json:"endpoint"`  // the gateway's own address in the tunnel
+}
+
+// forPod fills in what the pod itself tells.
+func (a verifyArgs) forPod(pod facts.Pod) verifyArgs {
+	if a.Workload == "" {
+		a.Workload = pod.Workload
+	}
+	if a.Namespace == "" {
+		a.Namespace = pod.Object.Namespace
+	}
+	return a
+}
+
+// verifyTemplate is a group of commands that rules name in METADATA. The words
+// in braces are the arguments; each is quoted for the shell.
+type verifyTemplate struct {
+	name     string
+	claims   []string
+	commands []string
+}
+
+const (
+	kubectl = "kubectl{namespace}"
+	// onNode gives a shell with the node's network. The image needs tcpdump and
+	// iptables; netshoot is the usual choice.
+	onNode = `kubectl debug node/"$NODE" -it --profile=sysadmin --image=nicolaka/netshoot -- `
+	// whichNode sets NODE for onNode.
+	whichNode = `NODE=$(` + kubectl + ` get pods -o wide --no-headers | awk -v w={workload-name} 'index($1, w) == 1 {print $7; exit}')`
+)
+
+// verifyTemplates answer claims F11, F12, M3, M4, C10 and C12: each finding
+// says how to see it on the running cluster.
+var verifyTemplates = [...]verifyTemplate{
+	{"forwarding", []string{"F2", "F12"}, []string{
+		kubectl + " exec {workload} -c {container} -- sysctl net.ipv4.ip_forward",
+	}},
+	{"ladder", []string{"F1", "F11"}, []string{
+		"ping -c 3 {endpoint}  # from a VPN client, stop at the first silence: the gateway itself",
+		`ping -c 3 "$(kubectl -n kube-system get pods -l k8s-app=kube-dns -o jsonpath='{.items[0].status.podIP}')"  # then a pod`,
+		`nslookup kubernetes.default.svc.cluster.local "$(kubectl -n kube-system get service kube-dns -o jsonpath='{.spec.clusterIP}')"  # then a service`,
+		"ping -c 3 1.1.1.1  # then a public destination",
+	}},
+	{"capture", []string{"M1", "M4", "M9"}, []string{
+		onNode + "tcpdump -ni any net {destination}  # NODE runs a pod that talks to it; the source address decides",
+	}},
+	{"agent-rules", []string{"M3", "M5"}, []string{
+		kubectl + " logs {workload} -c {container} --tail=20",
+		onNode + "sh -c 'iptables-save -t nat | grep -i masq'",
+	}},
+	{"routes", []string{"C5", "C12"}, []string{
+		kubectl + " exec {workload} -c {tunnel} -- ip route get {address}",
+	}},
+	{"node-routes", []string{"C4"}, []string{
+		whichNode,
+		onNode + "sh -c 'ip rule; ip route show table all'",
+	}},
+	{"three-destinations", []string{"C12"}, []string{
+		kubectl + " exec {workload} -c {container} -- nc -zvw 5 {address} 443  # a private destination",
+		kubectl + " exec {workload} -c {container} -- nc -zvw 5 kubernetes.default.svc.cluster.local 443  # a cluster service",
+		kubectl + " exec {workload} -c {container} -- nc -zvw 5 1.1.1.1 443  # the public internet",
+	}},
+	{"resolver", []string{"C7", "F3"}, []string{
+		kubectl + " exec {workload} -c {container} -- cat /etc/resolv.conf",
+		kubectl + " exec {workload} -c {container} -- nslookup {name}",
+	}},
+	{"start-order", []string{"C8", "C9"}, []string{
+		kubectl + ` get pods -o jsonpath='{range .items[*].status.containerStatuses[*]}{.state.running.startedAt}{" "}{.name}{"\n"}{end}{range .items[*].status.initContainerStatuses[*]}{.state.running.startedAt}{" "}{.name}{"\n"}{end}'`,
+	}},
+	{"kill-test", []string{"C10"}, []string{
+		kubectl + " exec {workload} -c {tunnel} -- kill 1",
+		kubectl + " exec {workload} -c {container} -- nc -zvw 5 1.1.1.1 443  # at once: must fail while the tunnel is down",
+	}},
+}
+
+var placeholder = regexp.MustCompile(`\{[a-z-]+\}`)
+
+// verifyCommands makes the named templates out.
+func verifyCommands(names []string, args verifyArgs) []string {
+	values := map[string]string{
+		"{workload}":      args.Workload,
+		"{workload-name}": args.Workload[strings.LastIndexByte(args.Workload, '/')+1:],
+		"{container}":     args.Container,
+		"{tunnel}":        args.Tunnel,
+		"{destination}":   args.Destination,
+		"{address}":       firstAddress(args.Destination),
+		"{interface}":     args.Interface,
+		"{name}":          args.Name,
+		"{endpoint}":      args.Endpoint,
+	}
+	var out []string
+	for _, name := range names {
+		i := slices.IndexFunc(verifyTemplates[:], func(t verifyTemplate) bool { return t.name == name })
+		if i < 0 {
+			continue // New has refused it
+		}
+		for _, command := range verifyTemplates[i].commands {
+			if made, ok := makeOut(command, args.Namespace, values); ok && !slices.Contains(out, made) {
+				out = append(out, made)
+			}
+		}
+	}
+	return out
+}
+
+func makeOut(command, namespace string, values map[string]string) (string, bool) {
+	known := true
+	made := placeholder.ReplaceAllStringFunc(command, func(p string) string {
+		if p == "{namespace}" {
+			if namespace == "" {
+				return ""
+			}
+			return " -n " + quote(namespace)
+		}
+		value, isArgument := values[p]
+		if !isArgument {
+			return p // jsonpath's {end}
+		}
+		if value == "" {
+			known = false
+		}
+		return quote(value)
+	})
+	return made, known
+}
+
+// firstAddress returns an address of a prefix that a host may have.
+func firstAddress(destination string) string {
+	prefix, err := netip.ParsePrefix(destination)
+	if err != nil {
+		return destination
+	}
+	if prefix.IsSingleIP() {
+		return prefix.Addr().String()
+	}
+	return prefix.Masked().Addr().Next().String()
+}
+
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:=@%+,-]+$`)
+
+// quote makes a word of the manifests safe to paste into a shell.
+func quote(word string) string {
+	if plainWord.MatchString(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}

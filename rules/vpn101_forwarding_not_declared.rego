@@ -1,0 +1,89 @@
+# METADATA
+# title: a VPN gateway pod does not declare that it forwards
+# description: |
+#   A VPN server, subnet router or exit node forwards the packets of other hosts. The kernel drops
+#   them unless `net.ipv4.ip_forward` is 1 in the pod's own network namespace. The tunnel then comes
+#   up and its own address answers, because that packet ends there; everything behind it times out.
+#
+#   Nothing in this pod's manifest sets it. What the pod gets depends on the node at the moment when
+#   its sandbox is made, and on the CNI plugin.
+# related_resources:
+#   - ref: https://docs.kernel.org/networking/ip-sysctl.html
+#     description: "Linux: ip_forward and conf/all/forwarding"
+#   - ref: https://docs.kernel.org/admin-guide/sysctl/net.html
+#     description: "Linux: devconf_inherit_init_net, what a new network namespace starts with"
+#   - ref: https://kubernetes.io/docs/tasks/administer-cluster/sysctl-cluster/
+#     description: "Kubernetes: sysctls of a pod"
+# custom:
+#   id: VPN101
+#   name: forwarding-not-declared
+#   severities: [warning, error]
+#   family: forwarding
+#   claims: [F1, F2, F4, F11, F12]
+#   fires: |
+#     A gateway pod whose manifest nowhere makes `net.ipv4.ip_forward=1` certain in its own network
+#     namespace. An image that writes the setting itself, but lacks the privilege to do so, counts
+#     here. **Error** where a CNI of the same cluster in view writes 0 into every new pod: Calico
+#     without `containerIPForwarding: Enabled` or `allow_ip_forwarding`. **Warning** otherwise.
+#   silent: |
+#     - the pod's `securityContext.sysctls` sets it
+#     - a privileged init or main container writes it before the VPN needs it, in any spelling
+#     - the image writes it and has the privilege
+#     - `hostNetwork: true`, or a data plane in user space
+#     - nodes or CNI in view guarantee it in every pod
+#     - a script that might set it cannot be seen
+#   verify: [forwarding, ladder]
+#   since: "0.1"
+package vpnlint.rules.vpn101
+
+import data.vpnlint.lib.pods
+import data.vpnlint.lib.text
+
+findings contains finding if {
+	some pod in pods.forwarders
+	ipv4 := pod.forwarding.ipv4
+	ipv4.state == "absent"
+	finding := {
+		"ref": pod.ref,
+		"pod": pod.id,
+		"severity": severity(ipv4),
+		"message": message(pod, ipv4),
+		"containers": pods.data_plane(pod),
+		"related": related(ipv4),
+		"missing": ["ip_forward", "conf.all.forwarding", "conf/all/forwarding"],
+		"verify": {"container": pods.first_data_plane(pod)},
+	}
+}
+
+severity(ipv4) := "error" if ipv4.turned_off == "present"
+
+severity(ipv4) := "warning" if ipv4.turned_off != "present"
+
+message(pod, ipv4) := sprintf(
+	"nothing in this pod's manifest turns IPv4 forwarding on, and %s writes 0 into every new pod: clients of %s reach the gateway itself, every packet for anything behind it is dropped",
+	[ipv4.turned_off_by, text.containers(pods.data_plane(pod))],
+) if {
+	ipv4.turned_off == "present"
+}
+
+message(pod, ipv4) := sprintf(
+	"nothing in this pod's manifest turns IPv4 forwarding on for %s: net.ipv4.ip_forward is what the node hands to a new sandbox; where that is 0, clients reach the gateway itself and every packet for anything behind it is dropped",
+	[text.containers(pods.data_plane(pod))],
+) if {
+	ipv4.turned_off != "present"
+}
+
+related(ipv4) := array.concat(
+	[{"ref": ipv4.turned_off_ref, "says": sprintf("%s turns forwarding off in every pod here", [ipv4.turned_off_by])} |
+		ipv4.turned_off == "present"
+	],
+	[{"ref": e.ref, "says": sprintf("%s has no effect: %s", [e.says, why(e)])} |
+		some e in ipv4.evidence
+		e.value == "1"
+		e.effective == "absent"
+	],
+)
+
+why(e) := "the container may not write it" if e.when != "after"
+
+why(e) := "it comes too late" if e.when == "after"
