@@ -1,0 +1,253 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/vpnlint/vpnlint/pkg/finding"
+	"github.com/vpnlint/vpnlint/pkg/source"
+)
+
+const (
+	defaultWidth = 100
+	minWidth     = 40
+	// maxProse is the widest line of prose: longer ones are hard to read,
+	// however wide the terminal is.
+	maxProse = 116
+)
+
+// Text writes the report for people. Findings stand under their file, each with
+// its excerpt, the related places, the ways to mend it and the commands that
+// verify it on the cluster; then what could not be seen; the last line counts.
+// Suppressed findings are only counted.
+func Text(w io.Writer, r Report, o Options) error {
+	t := newTextWriter(r, o)
+	t.findings()
+	t.gaps()
+	t.more()
+	t.line(t.summary())
+	if _, err := io.WriteString(w, t.b.String()); err != nil {
+		return fmt.Errorf("writing the report: %w", err)
+	}
+	return nil
+}
+
+type textWriter struct {
+	report Report
+	shown  []finding.Finding
+	width  int // of the terminal
+	prose  int // of wrapped text
+	paint  painter
+	b      strings.Builder
+}
+
+func newTextWriter(r Report, o Options) *textWriter {
+	width := max(widthOrDefault(o), minWidth)
+	t := &textWriter{report: r, width: width, prose: min(width, maxProse), paint: painter{on: o.Color}}
+	for i := range r.Findings {
+		if r.Findings[i].Suppressed == nil {
+			t.shown = append(t.shown, r.Findings[i])
+		}
+	}
+	return t
+}
+
+func widthOrDefault(o Options) int {
+	if o.Width <= 0 {
+		return defaultWidth
+	}
+	return o.Width
+}
+
+func (t *textWriter) line(s string) {
+	t.b.WriteString(strings.TrimRight(s, " "))
+	t.b.WriteByte('\n')
+}
+
+func (t *textWriter) findings() {
+	for start := 0; start < len(t.shown); {
+		file, end := t.shown[start].Primary.File, start
+		var places []string
+		widest, severity := 0, 0
+		for ; end < len(t.shown) && t.shown[end].Primary.File == file; end++ {
+			place := t.place(t.shown[end].Primary)
+			places = append(places, place)
+			widest = max(widest, len(place))
+			severity = max(severity, len(t.shown[end].Severity))
+		}
+		t.line(t.paint.bold(visible(file)))
+		for i := start; i < end; i++ {
+			t.finding(&t.shown[i], fmt.Sprintf("%*s", widest, places[i-start]), severity)
+			t.line("")
+		}
+		start = end
+	}
+}
+
+// place is line:col, or a dash when only the file is known.
+func (t *textWriter) place(l source.Location) string {
+	if !known(l) {
+		return "-"
+	}
+	s := normal(l.Span)
+	return strconv.Itoa(s.Start.Line) + ":" + strconv.Itoa(s.Start.Column)
+}
+
+// indent is where everything that belongs to a finding starts.
+const indent = "     "
+
+func (t *textWriter) finding(f *finding.Finding, place string, severityWidth int) {
+	severity := fmt.Sprintf("%-*s", severityWidth, string(f.Severity))
+	rule := visible(f.Rule)
+	plain := "  " + place + " " + severity + " " + rule + " "
+	painted := "  " + t.paint.place(place) + " " + t.paint.severity(f.Severity, severity) + " " + t.paint.bold(rule) + " "
+	for i, l := range wrap(prose(f.Message), t.prose-len(plain)) {
+		if i == 0 {
+			t.line(painted + l)
+		} else {
+			t.line(strings.Repeat(" ", widthOf(plain)) + l)
+		}
+	}
+	t.scope(f)
+	t.excerpts(f)
+	for i := range f.Fixes {
+		t.fix(&f.Fixes[i])
+	}
+	if len(f.Verify) > 0 {
+		t.label("verify", "")
+		for _, command := range f.Verify {
+			for l := range strings.SplitSeq(strings.TrimRight(command, "\n"), "\n") {
+				t.line(indent + "  " + t.paint.command(visible(l)))
+			}
+		}
+	}
+}
+
+// label writes "name: text" wrapped with the text as hanging indent.
+func (t *textWriter) label(name, text string) {
+	head := indent + name + ": "
+	if text == "" {
+		t.line(indent + t.paint.label(name+":"))
+		return
+	}
+	for i, l := range wrap(text, t.prose-len(head)) {
+		if i == 0 {
+			t.line(indent + t.paint.label(name+":") + " " + l)
+		} else {
+			t.line(strings.Repeat(" ", len(head)) + l)
+		}
+	}
+}
+
+// scope says for which object, containers, value sets and clusters a finding
+// holds; the latter two only when there is a choice.
+func (t *textWriter) scope(f *finding.Finding) {
+	var parts []string
+	if f.Object.Kind != "" {
+		parts = append(parts, f.Object.String())
+	}
+	if n := len(f.Containers); n > 0 {
+		parts = append(parts, plural(n, "container")[2:]+" "+strings.Join(f.Containers, ", "))
+	}
+	if len(f.Clusters) > 1 {
+		parts = append(parts, "clusters "+strings.Join(f.Clusters, ", "))
+	}
+	if len(f.ValueSets) > 1 || len(f.ValueSets) == 1 && f.ValueSets[0] != "default" {
+		parts = append(parts, "values "+strings.Join(f.ValueSets, ", "))
+	}
+	if len(parts) > 0 {
+		t.label("in", prose(strings.Join(parts, "; ")))
+	}
+}
+
+// summary is the last line of the report.
+func (t *textWriter) summary() string {
+	s := t.report.Summary
+	checked := plural(s.Objects, "object") + " in " + plural(s.Inputs, "input")
+	if len(t.shown) == 0 && len(t.report.Gaps) == 0 {
+		text := "no findings: " + checked + " checked"
+		if s.Suppressed > 0 {
+			text += ", " + strconv.Itoa(s.Suppressed) + " suppressed"
+		}
+		return t.paint.good(text)
+	}
+	return t.paint.bold(counts(s)) + ": " + checked + " checked"
+}
+
+// counts names what was found, "no findings" for nothing.
+func counts(s Summary) string {
+	var parts []string
+	add := func(n int, one string) {
+		if n > 0 {
+			parts = append(parts, plural(n, one))
+		}
+	}
+	add(s.Errors, "error")
+	add(s.Warnings, "warning")
+	add(s.Notes, "note")
+	if len(parts) == 0 {
+		parts = append(parts, "no findings")
+	}
+	add(s.Gaps, "gap")
+	if s.Suppressed > 0 {
+		parts = append(parts, strconv.Itoa(s.Suppressed)+" suppressed")
+	}
+	return strings.Join(parts, ", ")
+}
+
+func plural(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + one + "s"
+}
+
+// more points to the pages of the rules that spoke.
+func (t *textWriter) more() {
+	var rules []string
+	seen := map[string]bool{}
+	for i := range t.shown {
+		if rule := t.shown[i].Rule; !seen[rule] {
+			seen[rule] = true
+			rules = append(rules, rule)
+		}
+	}
+	if len(rules) == 0 {
+		return
+	}
+	names := visible(rules[0])
+	if len(rules) > 1 {
+		names += " (or another rule)"
+	}
+	t.line(t.paint.dim("the reasons behind a rule: vpnlint explain " + names))
+}
+
+func (t *textWriter) gaps() {
+	if len(t.report.Gaps) == 0 {
+		return
+	}
+	t.line(t.paint.bold("not seen"))
+	for i := range t.report.Gaps {
+		g := &t.report.Gaps[i]
+		at := visible(g.File)
+		if g.Line > 0 {
+			at += ":" + strconv.Itoa(g.Line)
+		}
+		head := strings.TrimSpace(at + " " + t.paint.gap(g.Kind, string(g.Kind)))
+		t.line("  " + head)
+		what := prose(g.What)
+		if g.Object != nil {
+			what += " (" + prose(g.Object.String()) + ")"
+		}
+		t.label("what", what)
+		t.label("why", prose(g.Why))
+		consequence := prose(g.Consequence)
+		if len(g.Rules) > 0 {
+			consequence += " (silent: " + visible(strings.Join(g.Rules, ", ")) + ")"
+		}
+		t.label("so", consequence)
+		t.line("")
+	}
+}

@@ -1,0 +1,120 @@
+package report
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/clipperhouse/displaywidth"
+)
+
+// Widths are counted in terminal cells and never depend on the locale:
+// ambiguous East Asian characters count one cell.
+
+// tabWidth is the distance of tab stops in excerpts.
+const tabWidth = 4
+
+// narrow holds the options of the width tables.
+func narrow() displaywidth.Options { return displaywidth.Options{EastAsianWidth: false} }
+
+func widthOf(s string) int { return narrow().String(s) }
+
+// cell is one user-perceived character of a line and what is shown for it.
+type cell struct {
+	shows string
+	width int // terminal cells
+	runes int // code points of the source that it stands for
+}
+
+// cells splits a line of a file into what a terminal shows for it: tabs become
+// blanks up to the next stop, hidden characters and broken UTF-8 are spelled
+// out.
+func cells(line string) []cell {
+	out := make([]cell, 0, len(line))
+	column := 0
+	add := func(shows string, width, runes int) {
+		out = append(out, cell{shows: shows, width: width, runes: runes})
+		column += width
+	}
+	graphemes := narrow().StringGraphemes(line)
+	for graphemes.Next() {
+		g := graphemes.Value()
+		switch {
+		case g == "\t":
+			n := tabWidth - column%tabWidth
+			add(strings.Repeat(" ", n), n, 1)
+		case visible(g) == g:
+			add(g, graphemes.Width(), utf8.RuneCountInString(g))
+		default:
+			// Spelled out one by one, so that every column keeps its cells.
+			for i := 0; i < len(g); {
+				_, size := utf8.DecodeRuneInString(g[i:])
+				shows := visible(g[i : i+size])
+				add(shows, widthOf(shows), 1)
+				i += size
+			}
+		}
+	}
+	return out
+}
+
+// wrap breaks visible text into lines of at most width cells. It breaks at
+// blanks; a word longer than a line is broken after a slash, comma, dot or
+// dash where there is one, else anywhere between two characters.
+func wrap(text string, width int) []string {
+	width = max(width, 8)
+	var lines []string
+	var line strings.Builder
+	used := 0
+	flush := func() {
+		lines = append(lines, line.String())
+		line.Reset()
+		used = 0
+	}
+	for word := range strings.SplitSeq(text, " ") {
+		if word == "" {
+			continue
+		}
+		w := widthOf(word)
+		if used > 0 && used+1+w <= width {
+			line.WriteByte(' ')
+			line.WriteString(word)
+			used += 1 + w
+			continue
+		}
+		if used > 0 {
+			flush()
+		}
+		for w > width {
+			head, tail := splitWord(word, width)
+			line.WriteString(head)
+			flush()
+			word, w = tail, widthOf(tail)
+		}
+		line.WriteString(word)
+		used = w
+	}
+	if used > 0 || len(lines) == 0 {
+		flush()
+	}
+	return lines
+}
+
+// splitWord cuts a word that is wider than width cells; head is never empty.
+func splitWord(word string, width int) (head, tail string) {
+	graphemes := narrow().StringGraphemes(word)
+	used, end, good := 0, 0, 0
+	for graphemes.Next() {
+		if used += graphemes.Width(); used > width && end > 0 {
+			break
+		}
+		g := graphemes.Value()
+		end += len(g)
+		if used > width/2 && strings.Contains("/,.-", g) {
+			good = end
+		}
+	}
+	if good > 0 {
+		end = good
+	}
+	return word[:end], word[end:]
+}
