@@ -31,9 +31,9 @@ import (
 // Never in Overlaps: default routes (they cover everything and overlap
 // nothing), routes to the cluster's own ranges (ClusterRoute), the API and DNS
 // addresses (inside a node or service range by design), two ranges of one role
-// (tunnels of different pods may lead to one network), and the pool and the
-// destinations of one and the same owner. Other idioms are carried in the
-// claims, for the rule to judge.
+// (tunnels of different pods may lead to one network), the routes of one pod and
+// what the tunnels of others use, and the pool and the destinations of one and
+// the same owner. Other idioms are carried in the claims, for the rule to judge.
 func Compute(claims []Claim) Plan {
 	s := newSweep(claims)
 	return Plan{Ranges: s.ranges(), Overlaps: s.overlaps(), Conflicts: s.conflicts()}
@@ -61,8 +61,42 @@ func (r Role) order() int {
 	}
 }
 
-// The roles below overlapRoles in order take part in overlaps.
-const overlapRoles = 5
+// slot groups ranges by what they can overlap with. Of two slots that meet, the
+// lower one is Overlap.A.
+type slot int
+
+const (
+	sites    slot = iota // VPN destinations of the whole cluster
+	podSites             // VPN destinations of one pod
+	pools
+	nodes
+	pods
+	services
+	slots // of this number and above: meets nothing
+)
+
+func (k *rangeKey) slot() slot {
+	switch {
+	case k.role == VPN && k.podLocal:
+		return podSites
+	case k.role == VPN:
+		return sites
+	case k.role == Pool:
+		return pools
+	case k.role == Node:
+		return nodes
+	case k.role == Pod:
+		return pods
+	case k.role == Service:
+		return services
+	default:
+		return slots
+	}
+}
+
+func (x slot) meets(y slot) bool {
+	return x != y && !(x <= podSites && y <= podSites) && !(min(x, y) == podSites && max(x, y) == pools)
+}
 
 func (s Strength) order() int {
 	switch s {
@@ -79,6 +113,7 @@ type rangeKey struct {
 	cluster, owner string
 	role           Role
 	idiom          Idiom
+	podLocal       bool
 }
 
 func (k rangeKey) compare(l rangeKey) int {
@@ -87,7 +122,8 @@ func (k rangeKey) compare(l rangeKey) int {
 		cmp.Compare(k.role.order(), l.role.order()),
 		strings.Compare(string(k.role), string(l.role)),
 		strings.Compare(k.owner, l.owner),
-		strings.Compare(string(k.idiom), string(l.idiom)))
+		strings.Compare(string(k.idiom), string(l.idiom)),
+		cmp.Compare(k.slot(), l.slot()))
 }
 
 // item is a claim in the sweep's order. Claims with an idiom are a range of
@@ -113,7 +149,7 @@ func newSweep(claims []Claim) *sweep {
 		if !c.Prefix.IsValid() {
 			continue
 		}
-		k := rangeKey{cluster: c.Cluster, owner: c.Owner, role: c.Role, idiom: c.Idiom}
+		k := rangeKey{cluster: c.Cluster, owner: c.Owner, role: c.Role, idiom: c.Idiom, podLocal: c.PodLocal && c.Role == VPN}
 		id, ok := ids[k]
 		if !ok {
 			id = int32(len(s.keys))
@@ -216,15 +252,15 @@ func (s *sweep) ranges() []Range {
 // address, by key. As enclosing prefixes come and go like brackets, every list
 // here is a stack.
 type active struct {
-	open  []item                // all, outermost first
-	byKey [][]item              // of one key, outermost first
-	roles [overlapRoles][]int32 // the keys with an open claim
+	open  []item         // all, outermost first
+	byKey [][]item       // of one key, outermost first
+	slots [slots][]int32 // the keys with an open claim
 }
 
-func (a *active) push(it item, role int) {
+func (a *active) push(it item, in slot) {
 	a.open = append(a.open, it)
 	if len(a.byKey[it.key]) == 0 {
-		a.roles[role] = append(a.roles[role], it.key)
+		a.slots[in] = append(a.slots[in], it.key)
 	}
 	a.byKey[it.key] = append(a.byKey[it.key], it)
 }
@@ -240,8 +276,8 @@ func (a *active) leave(cluster int32, p netip.Prefix, keys []rangeKey) {
 		of := a.byKey[it.key]
 		a.byKey[it.key] = of[:len(of)-1]
 		if len(of) == 1 {
-			r := keys[it.key].role.order()
-			a.roles[r] = a.roles[r][:len(a.roles[r])-1]
+			in := keys[it.key].slot()
+			a.slots[in] = a.slots[in][:len(a.slots[in])-1]
 		}
 	}
 }
@@ -269,7 +305,7 @@ func (s *sweep) overlaps() []Overlap {
 			if s.claims[it.claim].Strength == Evidence {
 				evidence[it.key] = append(evidence[it.key], it.prefix)
 			}
-			act.push(it, s.keys[it.key].role.order())
+			act.push(it, s.keys[it.key].slot())
 		}
 		for _, it := range act.open[from:] {
 			pairs = s.meet(act, it, pairs)
@@ -280,7 +316,7 @@ func (s *sweep) overlaps() []Overlap {
 
 func (s *sweep) takesPart(it item) bool {
 	k := &s.keys[it.key]
-	return k.role.order() < overlapRoles && it.prefix.Bits() > 0 && k.idiom != DefaultRoute && k.idiom != ClusterRoute
+	return k.slot() < slots && it.prefix.Bits() > 0 && k.idiom != DefaultRoute && k.idiom != ClusterRoute
 }
 
 // saidAlready: an equal claim of the range stands before it, or any encloses
@@ -295,9 +331,12 @@ func (s *sweep) saidAlready(act *active, it item) bool {
 // meet pairs the claim with those that enclose it.
 func (s *sweep) meet(act *active, it item, pairs []pair) []pair {
 	key := &s.keys[it.key]
-	role := key.role.order()
-	for r := role + 1; r < overlapRoles; r++ {
-		for _, k := range act.roles[r] {
+	in := key.slot()
+	for other := in + 1; other < slots; other++ {
+		if !in.meets(other) {
+			continue
+		}
+		for _, k := range act.slots[other] {
 			if !oneOwner(key, &s.keys[k]) {
 				pairs = append(pairs, pair{a: it, b: act.innermost(k)})
 			}
@@ -306,8 +345,11 @@ func (s *sweep) meet(act *active, it item, pairs []pair) []pair {
 	if len(act.byKey[it.key]) > 1 { // its range has met them with a larger claim
 		return pairs
 	}
-	for r := range role {
-		for _, k := range act.roles[r] {
+	for other := range in {
+		if !in.meets(other) {
+			continue
+		}
+		for _, k := range act.slots[other] {
 			if a := act.innermost(k); a.prefix != it.prefix && !oneOwner(key, &s.keys[k]) {
 				pairs = append(pairs, pair{a: a, b: it})
 			}

@@ -28,6 +28,7 @@ func by(owner string) func(*Claim)   { return func(c *Claim) { c.Owner = owner }
 func in(cluster string) func(*Claim) { return func(c *Claim) { c.Cluster = cluster } }
 func is(s Strength) func(*Claim)     { return func(c *Claim) { c.Strength = s } }
 func for_(i Idiom) func(*Claim)      { return func(c *Claim) { c.Idiom = i } }
+func podLocal(c *Claim)              { c.PodLocal = true }
 func at(object, says string) func(*Claim) {
 	return func(c *Claim) { c.At.Object, c.Says = source.ObjectID(object), says }
 }
@@ -79,6 +80,12 @@ func TestOverlaps(t *testing.T) {
 		{"a pool inside another's destination",
 			[]Claim{claim(VPN, "10.20.0.0/16", by("a")), claim(Pool, "10.20.8.0/24", by("b"))},
 			[]string{"vpn 10.20.0.0/16 b-in-a pool 10.20.8.0/24 [10.20.8.0/24]"}},
+		{"the route of a pod and the pool of another", []Claim{claim(VPN, "10.8.0.0/24", by("a"), podLocal), claim(Pool, "10.8.0.0/24", by("b"))}, nil},
+		{"the route of a pod meets the cluster",
+			[]Claim{claim(VPN, "10.8.0.0/24", by("a"), podLocal), claim(VPN, "10.8.0.0/16", by("site")), claim(Pod, "10.8.0.0/14")},
+			[]string{
+				"vpn 10.8.0.0/24 a-in-b pod 10.8.0.0/14 [10.8.0.0/24]",
+				"vpn 10.8.0.0/16 a-in-b pod 10.8.0.0/14 [10.8.0.0/16]"}},
 		{"the resolver and the API server are inside the service range", []Claim{claim(Service, "10.96.0.0/12"), claim(DNS, "10.96.0.10/32"), claim(API, "10.96.0.1/32")}, nil},
 		{"an idiom is carried and hides nothing",
 			[]Claim{claim(Pool, "100.64.0.0/10", by("ts")), claim(Pod, "100.64.0.0/10", for_(EnclosesCluster)), claim(Pod, "100.96.0.0/11")},
@@ -166,6 +173,7 @@ func drawClaims(t *rapid.T) []Claim {
 			Strength: rapid.SampledFrom([]Strength{Declared, Declared, Default, Evidence}).Draw(t, "strength"),
 			Idiom:    rapid.SampledFrom([]Idiom{NoIdiom, NoIdiom, NoIdiom, EnclosesCluster, DefaultRoute, ClusterRoute}).Draw(t, "idiom"),
 			Prefix:   netip.PrefixFrom(addr, bits).Masked(),
+			PodLocal: rapid.Bool().Draw(t, "local"),
 			Says:     rapid.SampledFrom([]string{"podSubnet", "cidr"}).Draw(t, "says"),
 			At:       source.Ref{Object: source.ObjectID(rapid.SampledFrom([]string{"o1", "o2", "o3"}).Draw(t, "object"))},
 		}
@@ -176,7 +184,11 @@ func drawClaims(t *rapid.T) []Claim {
 // slowPairs is Compute's definition of overlaps, tried on all pairs.
 func slowPairs(claims []Claim) map[string][]netip.Prefix {
 	same := func(a, b Claim) bool {
-		return a.Cluster == b.Cluster && a.Role == b.Role && a.Owner == b.Owner && a.Idiom == b.Idiom
+		return a.Cluster == b.Cluster && a.Role == b.Role && a.Owner == b.Owner && a.Idiom == b.Idiom && (a.Role != VPN || a.PodLocal == b.PodLocal)
+	}
+	apart := func(a, b Claim) bool {
+		return a.Cluster != b.Cluster || a.Role.order() >= b.Role.order() || a.Owner != "" && a.Owner == b.Owner ||
+			a.Role == VPN && a.PodLocal && b.Role == Pool
 	}
 	within := func(a, b Claim) bool { return covers(b.Prefix, a.Prefix) }
 	var kept []Claim
@@ -208,12 +220,12 @@ func slowPairs(claims []Claim) map[string][]netip.Prefix {
 		if b.Strength == Evidence && b.Prefix.Bits() > a.Prefix.Bits() {
 			bp = "evidence"
 		}
-		k := fmt.Sprint(a.Cluster, "|", a.Role, "|", a.Owner, "|", a.Idiom, "|", ap, "|", b.Role, "|", b.Owner, "|", b.Idiom, "|", bp)
+		k := fmt.Sprint(a.Cluster, "|", a.Role, a.PodLocal && a.Role == VPN, "|", a.Owner, "|", a.Idiom, "|", ap, "|", b.Role, "|", b.Owner, "|", b.Idiom, "|", bp)
 		out[k] = Union(out[k], set)
 	}
 	for _, a := range kept {
 		for _, b := range kept {
-			if a.Cluster != b.Cluster || a.Role.order() >= b.Role.order() || a.Owner != "" && a.Owner == b.Owner {
+			if apart(a, b) {
 				continue
 			}
 			best := true // no other claim of the range is a better witness
@@ -251,7 +263,7 @@ func TestOverlapsAgainstAllPairs(t *testing.T) {
 			if o.B.Strength == Evidence && o.B.Prefix.Bits() > o.A.Prefix.Bits() {
 				bp = "evidence"
 			}
-			k := fmt.Sprint(o.Cluster, "|", o.A.Role, "|", o.A.Owner, "|", o.A.Idiom, "|", ap, "|", o.B.Role, "|", o.B.Owner, "|", o.B.Idiom, "|", bp)
+			k := fmt.Sprint(o.Cluster, "|", o.A.Role, o.A.PodLocal && o.A.Role == VPN, "|", o.A.Owner, "|", o.A.Idiom, "|", ap, "|", o.B.Role, "|", o.B.Owner, "|", o.B.Idiom, "|", bp)
 			if _, twice := got[k]; twice {
 				t.Fatalf("%s twice", k)
 			}
@@ -268,7 +280,7 @@ func TestOverlapSetsAreTheIntersection(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		claims := drawClaims(t)
 		for i := range claims {
-			claims[i].Idiom = NoIdiom
+			claims[i].Idiom, claims[i].PodLocal = NoIdiom, false
 			if claims[i].Prefix.Bits() == 0 {
 				claims[i].Prefix = netip.MustParsePrefix("10.0.0.0/8")
 			}
@@ -276,7 +288,7 @@ func TestOverlapSetsAreTheIntersection(t *testing.T) {
 		plan := Compute(claims)
 		for _, a := range plan.Ranges {
 			for _, b := range plan.Ranges {
-				if a.Cluster != b.Cluster || a.Role.order() >= b.Role.order() || b.Role.order() >= overlapRoles || a.Owner != "" && a.Owner == b.Owner {
+				if a.Cluster != b.Cluster || a.Role.order() >= b.Role.order() || b.Role == API || b.Role == DNS || a.Owner != "" && a.Owner == b.Owner {
 					continue
 				}
 				var got []netip.Prefix
@@ -309,7 +321,8 @@ func TestOrderOfClaimsDoesNotMatter(t *testing.T) {
 func TestManyTunnelsToOneNetwork(t *testing.T) {
 	claims := []Claim{claim(Pod, "10.244.0.0/16")}
 	for i := range 100_000 {
-		claims = append(claims, claim(VPN, "10.20.0.0/16", by(fmt.Sprint("wg", i))))
+		claims = append(claims, claim(VPN, "10.20.0.0/16", by(fmt.Sprint("wg", i)), podLocal))
+		claims = append(claims, claim(Pool, "10.20.0.0/16", by(fmt.Sprint("server", i))))
 	}
 	done := make(chan Plan, 1)
 	go func() { done <- Compute(claims) }()

@@ -73,6 +73,9 @@ type Claim struct {
 	// edge/wg"), "" for the cluster's own.
 	Owner string `json:"owner,omitempty"`
 	Idiom Idiom  `json:"idiom,omitempty"`
+	// PodLocal: a route of one pod's network namespace. It meets the cluster's
+	// own ranges there, but not what other pods' tunnels use.
+	PodLocal bool `json:"pod_local,omitempty"`
 }
 
 // Relation is how two ranges overlap.
@@ -86,7 +89,8 @@ const (
 	Partial Relation = "partial"
 )
 
-// Overlap is the exact intersection of two ranges that differ in role or owner.
+// Overlap is the exact intersection of claims of two ranges that differ in role
+// (see Compute for which pairs are reported).
 type Overlap struct {
 	Cluster  string   `json:"cluster"`
 	A        Claim    `json:"a"` // the VPN side where there is one, else the lower role
@@ -96,7 +100,7 @@ type Overlap struct {
 	Set []netip.Prefix `json:"set"`
 }
 
-// Conflict is two claims of one role and owner that cannot both hold.
+// Conflict is two declared claims of one role and owner that cannot both hold.
 type Conflict struct {
 	Cluster string `json:"cluster"`
 	A       Claim  `json:"a"`
@@ -105,9 +109,10 @@ type Conflict struct {
 
 // Range is the union of the claims of one cluster, role and owner.
 type Range struct {
-	Cluster  string         `json:"cluster"`
-	Role     Role           `json:"role"`
-	Owner    string         `json:"owner,omitempty"`
+	Cluster string `json:"cluster"`
+	Role    Role   `json:"role"`
+	Owner   string `json:"owner,omitempty"`
+	// Prefixes is the union of the claims without an idiom, minimal.
 	Prefixes []netip.Prefix `json:"prefixes"`
 	Claims   []Claim        `json:"claims"`
 }
