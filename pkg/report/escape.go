@@ -99,8 +99,6 @@ func writeJSON(w io.Writer, v any) error {
 			out = fmt.Appendf(out, `\u%04x\u%04x`, hi, lo)
 		}
 	}
-	if _, err := w.Write(out); err != nil {
-		return fmt.Errorf("writing the report: %w", err)
-	}
-	return nil
+	_, err := w.Write(out)
+	return writing(err)
 }

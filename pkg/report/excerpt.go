@@ -25,9 +25,13 @@ func (t *textWriter) excerpts(f *finding.Finding) {
 	}
 	t.excerpt(f.Primary, gutter, func(s string) string { return t.paint.severity(f.Severity, s) }, "^")
 	for _, n := range f.Related {
-		text := t.paint.place(address(n.At))
+		where := address(n.At)
+		if n.At.File == f.Primary.File && known(n.At) {
+			where = t.place(n.At) // the header above names the file
+		}
+		text := t.paint.place(where)
 		says := prose(n.Says)
-		room := t.prose - len(indent) - widthOf(address(n.At)) - 1
+		room := t.prose - len(indent) - widthOf(where) - 1
 		switch {
 		case widthOf(says) <= room:
 			t.line(indent + text + " " + says)

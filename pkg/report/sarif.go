@@ -272,9 +272,9 @@ func (s *sarifWriter) fix(in *finding.Fix) *sarif.Fix {
 		}
 		replacement := sarif.NewReplacement()
 		replacement.DeletedRegion = s.region(e.At)
-		if e.Text != "" {
+		if text := s.inserted(e); text != "" {
 			replacement.InsertedContent = sarif.NewArtifactContent()
-			replacement.InsertedContent.Text = ptr(e.Text)
+			replacement.InsertedContent.Text = ptr(text)
 		}
 		change.Replacements = append(change.Replacements, replacement)
 	}
@@ -282,6 +282,15 @@ func (s *sarifWriter) fix(in *finding.Fix) *sarif.Fix {
 		return nil
 	}
 	return out
+}
+
+// inserted is the text of an edit without the line break that the region, which
+// must end inside the file, could not take along.
+func (s *sarifWriter) inserted(e finding.Edit) string {
+	if file := s.report.Files[e.At.File]; file != nil && e.At.Span.End.Line > file.Lines() {
+		return strings.TrimSuffix(e.Text, "\n")
+	}
+	return e.Text
 }
 
 // gapKinds lists the kinds of notifications in the order of their index.

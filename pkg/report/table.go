@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/olekukonko/tablewriter"
+	"github.com/olekukonko/tablewriter/pkg/twwidth"
 	"github.com/olekukonko/tablewriter/renderer"
 	"github.com/olekukonko/tablewriter/tw"
 
@@ -18,89 +19,119 @@ import (
 // message keeps enough room to be read.
 const wideTable = 120
 
+// tableRow is a finding or a gap as the table shows it.
+type tableRow struct {
+	paint                              func(string) string
+	kind, rule, object, place, message string
+}
+
 // Table writes one row a finding, one row a gap, and a row that counts.
 // Suppressed findings are only counted.
 func Table(w io.Writer, r Report, o Options) error {
 	width := max(widthOrDefault(o), minWidth)
 	paint := painter{on: o.Color}
+	rows := tableRows(r, paint)
+	if len(rows) == 0 {
+		_, err := io.WriteString(w, newTextWriter(r, o).summary()+"\n")
+		return writing(err)
+	}
+	kind, object, place := len("SEVERITY"), 0, 0
+	for _, row := range rows {
+		kind = max(kind, len(row.kind))
+		object, place = max(object, widthOf(row.object)), max(place, widthOf(row.place))
+	}
 	g := grid{paint: paint, footer: counts(r.Summary)}
-	if width >= wideTable {
-		free := width - frame(5)
-		object, place := free*16/100, free*25/100
-		g.widths = []int{10, 8, object, place, free - 18 - object - place}
-		g.header = []string{"SEVERITY", "RULE", "OBJECT", "PLACE", "MESSAGE"}
-	} else {
+	if width < wideTable {
 		free := width - frame(3)
-		place := free * 36 / 100
-		g.widths = []int{10, place, free - 10 - place}
+		place = clampInt(max(object, place), len("OBJECT"), free*36/100)
+		g.widths = []int{kind, place, free - kind - place}
 		g.header = []string{"SEVERITY RULE", "OBJECT PLACE", "MESSAGE"}
-	}
-	add := func(severity func(string) string, kind, rule, object, place, message string) {
-		if width >= wideTable {
-			g.add(severity, kind, rule, object, place, message)
-			return
+		for _, row := range rows {
+			g.add(row.paint, row.kind+"\n"+row.rule, row.object+"\n"+row.place, row.message)
 		}
-		g.add(severity, kind+"\n"+rule, strings.TrimPrefix(object+"\n"+place, "\n"), message)
+		return g.write(w)
 	}
+	free := width - frame(5)
+	rule := len("VPN101")
+	object = clampInt(object, len("OBJECT"), free*20/100)
+	place = clampInt(place, len("PLACE"), free*30/100)
+	g.widths = []int{kind, rule, object, place, free - kind - rule - object - place}
+	g.header = []string{"SEVERITY", "RULE", "OBJECT", "PLACE", "MESSAGE"}
+	for _, row := range rows {
+		g.add(row.paint, row.kind, row.rule, row.object, row.place, row.message)
+	}
+	return g.write(w)
+}
+
+func tableRows(r Report, paint painter) []tableRow {
+	var rows []tableRow
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		if f.Suppressed != nil {
 			continue
 		}
-		object := f.Object.String()
-		if f.Object.Kind == "" {
-			object = ""
+		row := tableRow{
+			paint: func(s string) string { return paint.severity(f.Severity, s) },
+			kind:  string(f.Severity), rule: f.Rule, place: address(f.Primary), message: f.Message,
 		}
-		add(func(s string) string { return paint.severity(f.Severity, s) },
-			string(f.Severity), f.Rule, object, address(f.Primary), f.Message)
+		if f.Object.Kind != "" {
+			row.object = prose(f.Object.String())
+		}
+		rows = append(rows, row)
 	}
 	for i := range r.Gaps {
-		gap := &r.Gaps[i]
-		object := ""
-		if gap.Object != nil {
-			object = gap.Object.String()
+		g := &r.Gaps[i]
+		row := tableRow{
+			paint: func(s string) string { return paint.gap(g.Kind, s) },
+			kind:  string(g.Kind), rule: "gap", place: visible(g.File),
+			message: g.What + ": " + g.Why + "; " + g.Consequence,
 		}
-		place := visible(gap.File)
-		if gap.Line > 0 {
-			place += ":" + strconv.Itoa(gap.Line)
+		if g.Line > 0 {
+			row.place += ":" + strconv.Itoa(g.Line)
 		}
-		add(func(s string) string { return paint.gap(gap.Kind, s) },
-			string(gap.Kind), "gap", object, place, gap.What+": "+gap.Why+"; "+gap.Consequence)
+		if g.Object != nil {
+			row.object = prose(g.Object.String())
+		}
+		rows = append(rows, row)
 	}
-	if len(g.rows) == 0 {
-		_, err := io.WriteString(w, newTextWriter(r, o).summary()+"\n")
-		return wrapWrite(err)
-	}
-	return g.write(w)
+	return rows
 }
 
 // RulesTable writes one row a rule.
 func RulesTable(w io.Writer, rules []finding.RuleMeta, o Options) error {
 	width := max(widthOrDefault(o), minWidth)
 	paint := painter{on: o.Color}
+	name, family := len("NAME"), len("FAMILY")
+	for i := range rules {
+		name, family = max(name, widthOf(rules[i].Name)), max(family, widthOf(rules[i].Family))
+	}
 	g := grid{paint: paint, footer: plural(len(rules), "rule")}
-	if width >= wideTable {
-		free := width - frame(5)
-		g.widths = []int{8, 9, 11, free * 24 / 100, free - 28 - free*24/100}
-		g.header = []string{"RULE", "SEVERITY", "FAMILY", "NAME", "TITLE"}
-	} else {
+	rule, severity := len("VPN101"), len("SEVERITY")
+	if width < wideTable {
 		free := width - frame(3)
-		g.widths = []int{10, free * 36 / 100, free - 10 - free*36/100}
+		name = min(max(name, family), free*38/100)
+		g.widths = []int{severity, name, free - severity - name}
 		g.header = []string{"RULE SEVERITY", "NAME FAMILY", "TITLE"}
+	} else {
+		free := width - frame(5)
+		name, family = min(name, free*28/100), min(family, free*12/100)
+		g.widths = []int{rule, severity, family, name, free - rule - severity - family - name}
+		g.header = []string{"RULE", "SEVERITY", "FAMILY", "NAME", "TITLE"}
 	}
 	for i := range rules {
 		m := &rules[i]
-		severity := func(s string) string { return paint.severity(m.Severity(), s) }
-		if width >= wideTable {
-			g.add(nil, m.ID, string(m.Severity()), m.Family, m.Name, m.Title)
-			g.rows[len(g.rows)-1].paint = []func(string) string{paint.bold, severity}
+		painted := func(s string) string { return paint.severity(m.Severity(), s) }
+		if width < wideTable {
+			g.add(paint.bold, m.ID+"\n"+string(m.Severity()), m.Name+"\n"+m.Family, m.Title)
 			continue
 		}
-		g.add(nil, m.ID+"\n"+string(m.Severity()), m.Name+"\n"+m.Family, m.Title)
-		g.rows[len(g.rows)-1].paint = []func(string) string{severity}
+		g.add(paint.bold, m.ID, string(m.Severity()), m.Family, m.Name, m.Title)
+		g.rows[len(g.rows)-1].paint = []func(string) string{paint.bold, painted}
 	}
 	return g.write(w)
 }
+
+func clampInt(n, low, high int) int { return max(low, min(n, high)) }
 
 // frame is what borders and padding of a table take from its width.
 func frame(columns int) int { return columns*3 + 1 }
@@ -138,25 +169,32 @@ func (g *grid) add(first func(string) string, values ...string) {
 	g.rows = append(g.rows, row)
 }
 
-// simple replaces the characters whose width differs between a terminal that
-// joins them and one that does not (joined emoji, variation selectors), for the
-// right border's sake.
+// simple replaces the characters that the table library, which adds up code
+// points, counts otherwise than a terminal, which joins them: joined emoji come
+// apart, flags are spelled out. The right border depends on it.
 func simple(s string) string {
+	counted := func(s string) int { return twwidth.WidthWithOptions(s, twwidth.Options{EastAsianWidth: false}) }
+	if counted(s) == widthOf(s) {
+		return s
+	}
 	var b strings.Builder
 	graphemes := narrow().StringGraphemes(s)
 	for graphemes.Next() {
-		apart := 0
-		for _, r := range graphemes.Value() {
-			apart += narrow().Rune(r)
+		g := graphemes.Value()
+		if counted(g) != graphemes.Width() {
+			g = strings.Map(func(r rune) rune {
+				if narrow().Rune(r) == 0 {
+					return -1
+				}
+				return r
+			}, g)
 		}
-		if apart == graphemes.Width() {
-			b.WriteString(graphemes.Value())
+		if counted(g) == widthOf(g) {
+			b.WriteString(g)
 			continue
 		}
-		for _, r := range graphemes.Value() {
-			if narrow().Rune(r) > 0 {
-				b.WriteRune(r)
-			}
+		for _, r := range g {
+			b.WriteString(escapeRune(r))
 		}
 	}
 	return b.String()
@@ -173,11 +211,10 @@ func (g *grid) write(w io.Writer) error {
 		Formatting: tw.CellFormatting{AutoWrap: tw.WrapNone, AutoFormat: tw.Off},
 		Alignment:  tw.CellAlignment{Global: tw.AlignLeft},
 	}
-	footer := section
-	footer.Merging = tw.CellMerging{Mode: tw.MergeHorizontal}
-	table := tablewriter.NewTable(w,
+	var out strings.Builder // the library does not report a writer's errors
+	table := tablewriter.NewTable(&out,
 		tablewriter.WithEastAsian(tw.Off),
-		tablewriter.WithConfig(tablewriter.Config{Header: section, Row: section, Footer: footer}),
+		tablewriter.WithConfig(tablewriter.Config{Header: section, Row: section, Footer: section}),
 		tablewriter.WithColumnWidths(widths),
 		tablewriter.WithTrimSpace(tw.Off),
 		tablewriter.WithRenderer(renderer.NewBlueprint(tw.Rendition{
@@ -207,14 +244,17 @@ func (g *grid) write(w io.Writer) error {
 		}
 	}
 	last := make([]string, len(g.header))
-	for i := range last {
-		last[i] = g.footer
-	}
+	last[0], last[len(last)-1] = "total", strings.Join(wrap(g.footer, g.widths[len(last)-1]), "\n")
 	table.Footer(last)
-	return wrapWrite(table.Render())
+	if err := table.Render(); err != nil {
+		return fmt.Errorf("drawing the table: %w", err)
+	}
+	_, err := io.WriteString(w, out.String())
+	return writing(err)
 }
 
-func wrapWrite(err error) error {
+// writing says what failed when a writer did.
+func writing(err error) error {
 	if err != nil {
 		return fmt.Errorf("writing the report: %w", err)
 	}

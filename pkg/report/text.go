@@ -28,10 +28,8 @@ func Text(w io.Writer, r Report, o Options) error {
 	t.gaps()
 	t.more()
 	t.line(t.summary())
-	if _, err := io.WriteString(w, t.b.String()); err != nil {
-		return fmt.Errorf("writing the report: %w", err)
-	}
-	return nil
+	_, err := io.WriteString(w, t.b.String())
+	return writing(err)
 }
 
 type textWriter struct {
@@ -204,24 +202,11 @@ func plural(n int, one string) string {
 	return strconv.Itoa(n) + " " + one + "s"
 }
 
-// more points to the pages of the rules that spoke.
+// more points to the page of the first rule that spoke.
 func (t *textWriter) more() {
-	var rules []string
-	seen := map[string]bool{}
-	for i := range t.shown {
-		if rule := t.shown[i].Rule; !seen[rule] {
-			seen[rule] = true
-			rules = append(rules, rule)
-		}
+	if len(t.shown) > 0 {
+		t.line(t.paint.dim("more about a rule: vpnlint explain " + visible(t.shown[0].Rule)))
 	}
-	if len(rules) == 0 {
-		return
-	}
-	names := visible(rules[0])
-	if len(rules) > 1 {
-		names += " (or another rule)"
-	}
-	t.line(t.paint.dim("the reasons behind a rule: vpnlint explain " + names))
 }
 
 func (t *textWriter) gaps() {
@@ -231,17 +216,28 @@ func (t *textWriter) gaps() {
 	t.line(t.paint.bold("not seen"))
 	for i := range t.report.Gaps {
 		g := &t.report.Gaps[i]
-		at := visible(g.File)
-		if g.Line > 0 {
-			at += ":" + strconv.Itoa(g.Line)
+		var head []string
+		if g.File != "" {
+			at := visible(g.File)
+			if g.Line > 0 {
+				at += ":" + strconv.Itoa(g.Line)
+			}
+			head = append(head, at)
 		}
-		head := strings.TrimSpace(at + " " + t.paint.gap(g.Kind, string(g.Kind)))
-		t.line("  " + head)
-		what := prose(g.What)
 		if g.Object != nil {
-			what += " (" + prose(g.Object.String()) + ")"
+			head = append(head, "in "+prose(g.Object.String()))
 		}
-		t.label("what", what)
+		if len(head) > 0 {
+			t.line("  " + strings.Join(head, " "))
+		}
+		kind := string(g.Kind)
+		for i, l := range wrap(prose(g.What), t.prose-len("  ")-len(kind)-1) {
+			if i == 0 {
+				t.line("  " + t.paint.gap(g.Kind, kind) + " " + l)
+			} else {
+				t.line(strings.Repeat(" ", len("  ")+len(kind)+1) + l)
+			}
+		}
 		t.label("why", prose(g.Why))
 		consequence := prose(g.Consequence)
 		if len(g.Rules) > 0 {

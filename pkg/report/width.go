@@ -99,22 +99,31 @@ func wrap(text string, width int) []string {
 	return lines
 }
 
-// splitWord cuts a word that is wider than width cells; head is never empty.
+// splitWord cuts a word that is wider than width cells, behind a slash where
+// it can, else behind other punctuation; head is never empty.
 func splitWord(word string, width int) (head, tail string) {
 	graphemes := narrow().StringGraphemes(word)
-	used, end, good := 0, 0, 0
+	used, end, slash, other := 0, 0, 0, 0
 	for graphemes.Next() {
 		if used += graphemes.Width(); used > width && end > 0 {
 			break
 		}
 		g := graphemes.Value()
 		end += len(g)
-		if used > width/2 && strings.Contains("/,.-", g) {
-			good = end
+		if used <= width/3 {
+			continue
+		}
+		switch g {
+		case "/":
+			slash = end
+		case ",", ".", "-", "_", ":", "=":
+			other = end
 		}
 	}
-	if good > 0 {
-		end = good
+	if slash > 0 {
+		end = slash
+	} else if other > 0 {
+		end = other
 	}
 	return word[:end], word[end:]
 }
