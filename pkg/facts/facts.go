@@ -4,13 +4,14 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/vpnlint/vpnlint/pkg/images"
 	"github.com/vpnlint/vpnlint/pkg/source"
 )
 
 // Read learns what a network engineer would from the objects of one run. It
 // never fails on what the objects hold: what it cannot see becomes a gap. The
 // error is the context's.
-func Read(ctx context.Context, objects []*source.Object) (*Facts, error) {
+func Read(ctx context.Context, objects []*source.Object, catalog *images.Catalog) (*Facts, error) {
 	ix := newIndex(objects)
 	cs := readClusters(ix)
 	var pods []*podView
@@ -19,7 +20,7 @@ func Read(ctx context.Context, objects []*source.Object) (*Facts, error) {
 			return nil, fmt.Errorf("read facts: %w", err)
 		}
 		for i, t := range findTemplates(o) {
-			p := newPodView(ix, t, cs.of(o))
+			p := newPodView(ix, t, cs.of(o), catalog)
 			if i > 0 {
 				p.pod.ID += "#" + t.pod.ptr
 			}
@@ -55,8 +56,12 @@ func Read(ctx context.Context, objects []*source.Object) (*Facts, error) {
 // forwarding on the role, captures on what the pod needs.
 func readPod(p *podView) {
 	p.pod.Tunnels = orEmpty(readTunnels(p))
+	p.pod.Role, p.pod.RoleWhy = readRole(p)
+	readNeeds(p)
+	p.pod.Egress = readEgress(p)
 	readCaptures(p)
 	p.pod.Needs = orEmpty(p.pod.Needs)
+	p.pod.Mentions = orEmpty(p.pod.Mentions)
 	p.pod.Gates = orEmpty(p.pod.Gates)
 }
 

@@ -4,6 +4,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/vpnlint/vpnlint/pkg/images"
 	"github.com/vpnlint/vpnlint/pkg/source"
 )
 
@@ -76,7 +77,7 @@ func isPodTemplate(n node) bool {
 }
 
 // newPodView reads what needs no knowledge of VPNs.
-func newPodView(ix *index, t template, clusters []*Cluster) *podView {
+func newPodView(ix *index, t template, clusters []*Cluster, catalog *images.Catalog) *podView {
 	o := t.object
 	top := root(o)
 	p := &podView{
@@ -103,7 +104,7 @@ func newPodView(ix *index, t template, clusters []*Cluster) *podView {
 	pod.HostNetwork = boolSetting(p.spec.get("hostNetwork"))
 	pod.DNSPolicy = textSetting(p.spec.get("dnsPolicy"), "ClusterFirst")
 
-	p.addContainers()
+	p.addContainers(catalog)
 	return p
 }
 
@@ -166,25 +167,26 @@ func clusterNames(clusters []*Cluster) []string {
 
 // addContainers reads the containers in start order: init containers one after
 // the other, native sidecars among them, then the containers.
-func (p *podView) addContainers() {
+func (p *podView) addContainers(catalog *images.Catalog) {
 	for _, c := range p.spec.get("initContainers").items() {
 		stage := Init
 		if c.get("restartPolicy").text() == "Always" {
 			stage = NativeSidecar
 		}
-		p.addContainer(c, stage)
+		p.addContainer(c, stage, catalog)
 	}
 	for _, c := range p.spec.get("containers").items() {
-		p.addContainer(c, Main)
+		p.addContainer(c, Main, catalog)
 	}
 	p.pod.Containers = make([]Container, len(p.containers))
 	for i, c := range p.containers {
 		p.pod.Containers[i] = *c.c
 		c.c = &p.pod.Containers[i]
+		c.classify()
 	}
 }
 
-func (p *podView) addContainer(spec node, stage Stage) {
+func (p *podView) addContainer(spec node, stage Stage, catalog *images.Catalog) {
 	if !spec.isMap() {
 		return
 	}
@@ -195,9 +197,15 @@ func (p *podView) addContainer(spec node, stage Stage) {
 		Image: image.text(), ImageRef: image.ref(),
 		Privileged:   security.get("privileged").boolean(),
 		Capabilities: capabilities(security.get("capabilities", "add")),
+		Dropped:      capabilities(security.get("capabilities", "drop")),
+		SecurityRef:  security.ref(),
+		NonRoot:      nonRoot(security, p.spec.get("securityContext")),
+		Unmasked:     security.get("procMount").text() == "Unmasked",
+		TunDevice:    p.hasTunDevice(spec),
 		UsesNetwork:  Absent,
 	}
 	view := &containerView{c: c, spec: spec, pod: p}
+	view.image = catalog.Match(c.Image, view.hints())
 	p.containers = append(p.containers, view)
 }
 
@@ -214,4 +222,47 @@ func capabilities(add node) []string {
 	}
 	sort.Strings(out)
 	return out
+}
+
+// nonRoot tells whether a container certainly runs as another user than 0; its
+// own fields win over the pod's.
+func nonRoot(container, pod node) Setting {
+	for _, context := range []node{container, pod} {
+		user := context.get("runAsUser")
+		if id, is := user.integer(); is {
+			return Setting{State: answer(id != 0), Value: itoa(int(id)), Ref: user.ref()}
+		}
+	}
+	for _, context := range []node{container, pod} {
+		if flag := context.get("runAsNonRoot"); flag.exists() {
+			if flag.boolean() == Present {
+				return Setting{State: Present, Value: "runAsNonRoot", Ref: flag.ref()}
+			}
+			break
+		}
+	}
+	return Setting{State: Unknown, Ref: container.ref()}
+}
+
+// hasTunDevice reports whether the tun device reaches a container other than by
+// making it there.
+func (p *podView) hasTunDevice(container node) bool {
+	for _, list := range []string{"limits", "requests"} {
+		for _, name := range container.get("resources", list).keys() {
+			if strings.Contains(name, "/") && strings.Contains(strings.ToLower(name[strings.LastIndexByte(name, '/'):]), "tun") {
+				return true
+			}
+		}
+	}
+	mounted := map[string]bool{}
+	for _, m := range container.get("volumeMounts").items() {
+		mounted[m.get("name").text()] = true
+	}
+	for _, v := range p.spec.get("volumes").items() {
+		host := strings.TrimSuffix(v.get("hostPath", "path").text(), "/")
+		if mounted[v.get("name").text()] && (host == "/dev/net/tun" || host == "/dev/net" || host == "/dev") {
+			return true
+		}
+	}
+	return false
 }

@@ -100,9 +100,12 @@ type Pod struct {
 	Tunnels    []Tunnel   `json:"tunnels"`
 	// Needs are the reasons why containers other than the tunnel's own need the
 	// cluster (rules.md, reading rules).
-	Needs  []Need `json:"needs"`
-	Gates  []Gate `json:"gates"`
-	Egress Egress `json:"egress"`
+	Needs []Need `json:"needs"`
+	// Mentions are the addresses that containers other than the tunnel's own
+	// name in their environment, arguments or mounted configuration.
+	Mentions []Mention `json:"mentions"`
+	Gates    []Gate    `json:"gates"`
+	Egress   Egress    `json:"egress"`
 }
 
 // Stage is when a container runs.
@@ -135,6 +138,17 @@ type Container struct {
 	Application  bool     `json:"application"`
 	Privileged   Known    `json:"privileged"`
 	Capabilities []string `json:"capabilities"` // added, upper case, without CAP_
+	Dropped      []string `json:"dropped"`      // dropped, in the same form
+	// SecurityRef is the container's securityContext, else the container.
+	SecurityRef source.Ref `json:"security_ref"`
+	// NonRoot: Present when it certainly does not run as user 0 (runAsUser or
+	// runAsNonRoot, of the container before the pod's); Unknown when only the
+	// image decides.
+	NonRoot Setting `json:"non_root"`
+	// Unmasked: procMount Unmasked, so that /proc/sys is writable.
+	Unmasked bool `json:"unmasked"`
+	// TunDevice: /dev/net/tun is mounted, or a device plugin is asked for it.
+	TunDevice bool `json:"tun_device"`
 	// UsesNetwork: an init container whose script talks to the network.
 	UsesNetwork Known `json:"uses_network"`
 }
@@ -164,7 +178,7 @@ type FamilyForwarding struct {
 
 // ForwardEvidence is one attempt to set forwarding.
 type ForwardEvidence struct {
-	// How: pod-sysctl | script | hook | config-hook | image | host-network | node | cni | plan
+	// How: pod-sysctl | script | hook | config-hook | image | host-network | node | cni | plan | kubectl-exec
 	// (script: command/args or a mounted script; hook: lifecycle; config-hook:
 	// PostUp of a WireGuard configuration or an env of the image that runs one).
 	How       string     `json:"how"`
@@ -332,6 +346,14 @@ type Need struct {
 	// replies (a Service or probe reaches it).
 	Kind string `json:"kind"`
 	Says string `json:"says"` // "http://ledger.billing.svc.cluster.local:8080"
+}
+
+// Mention is an address that a container names.
+type Mention struct {
+	Container string     `json:"container"`
+	Address   string     `json:"address"` // canonical
+	Ref       source.Ref `json:"ref"`
+	Says      string     `json:"says"` // "tcp://10.20.0.7:5432"
 }
 
 // Gate is how the application is kept waiting for one tunnel (C8).

@@ -4,6 +4,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/vpnlint/vpnlint/pkg/images"
 	"github.com/vpnlint/vpnlint/pkg/source"
 )
 
@@ -34,13 +35,18 @@ func (p *podView) container(name string) *containerView {
 type containerView struct {
 	c    *Container
 	spec node
-	pod  *podView
+	// image is what is known of the image; Family and LookAlike may be nil.
+	image images.Match
+	pod   *podView
 
 	envRead bool
 	envList []namedValue // in order, expanded; later entries win
 	// envOpaque says why further variables may exist; "" when none can.
 	envOpaque string
 	envOpens  source.Ref
+
+	commandsRead bool
+	commandList  []command
 
 	mountsRead bool
 	mountList  []mount

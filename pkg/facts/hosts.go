@@ -1,0 +1,201 @@
+package facts
+
+import (
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"github.com/vpnlint/vpnlint/pkg/source"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// host is a host that a text names.
+type host struct {
+	name       string
+	says       string // the token as written
+	start, end int    // of the token
+	url        bool   // it has a scheme
+	port       bool   // it has a port
+	prefix     bool   // it is an address range
+}
+
+// hosts returns the hosts that a text names: of URLs, of host:port, dotted
+// names and literal addresses. Single words are returned too; the caller
+// decides whether they are hosts.
+func hosts(text string) []host {
+	var out []host
+	for start := 0; start < len(text); {
+		if separates(text[start]) {
+			start++
+			continue
+		}
+		end := start
+		for end < len(text) && !separates(text[end]) {
+			end++
+		}
+		if h, ok := parseHost(text[start:end]); ok {
+			h.start, h.end = start, end
+			out = append(out, h)
+		}
+		start = end
+	}
+	return out
+}
+
+func separates(b byte) bool {
+	switch b {
+	case ' ', '\t', '\n', '\r', '"', '\'', '`', ',', ';', '=', '(', ')', '{', '}', '<', '>', '|', '\\', '\x00':
+		return true
+	default:
+		return false
+	}
+}
+
+func parseHost(token string) (host, bool) {
+	const maxToken = 512
+	if len(token) > maxToken {
+		return host{}, false
+	}
+	h := host{says: token}
+	rest := token
+	if i := strings.Index(rest, "://"); i >= 0 {
+		h.url, rest = true, rest[i+3:]
+	} else if strings.HasPrefix(rest, "/") || strings.HasPrefix(rest, ".") || strings.HasPrefix(rest, "-") || strings.HasPrefix(rest, "$") {
+		return host{}, false // a path, a flag, a variable
+	}
+	if _, err := netip.ParsePrefix(rest); err == nil && !h.url {
+		addr, _, _ := strings.Cut(rest, "/")
+		h.name, h.prefix = addr, true
+		return h, true
+	}
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		if !h.url && !strings.Contains(rest[:i], ":") && !strings.Contains(rest[:i], ".svc") {
+			return host{}, false // a/b: an image, a file, a resource
+		}
+		rest = rest[:i]
+	}
+	if i := strings.LastIndexByte(rest, '@'); i >= 0 {
+		rest = rest[i+1:]
+	}
+	if addr, err := netip.ParseAddr(strings.Trim(rest, "[]")); err == nil {
+		h.name = addr.String()
+		return h, true
+	}
+	name, port, found := cutPort(rest)
+	if found {
+		h.port, rest = true, name
+		if port == "" {
+			h.port = false
+		}
+	}
+	rest = strings.TrimSuffix(rest, ".")
+	if addr, err := netip.ParseAddr(strings.Trim(rest, "[]")); err == nil {
+		h.name = addr.String()
+		return h, true
+	}
+	if !isHostName(rest) {
+		return host{}, false
+	}
+	h.name = rest
+	return h, true
+}
+
+// cutPort splits host:port; the port must be a number.
+func cutPort(s string) (name, port string, found bool) {
+	i := strings.LastIndexByte(s, ':')
+	if i < 0 {
+		return s, "", false
+	}
+	if s[i+1:] != "" {
+		if _, err := strconv.ParseUint(s[i+1:], 10, 16); err != nil {
+			return s, "", false
+		}
+	}
+	return s[:i], s[i+1:], true
+}
+
+// isHostName checks the letters of a DNS name, underscores included.
+func isHostName(s string) bool {
+	if s == "" || len(s) > 253 {
+		return false
+	}
+	for _, label := range strings.Split(s, ".") {
+		if label == "" || len(label) > 63 {
+			return false
+		}
+		for i := 0; i < len(label); i++ {
+			b := label[i]
+			if b != '-' && b != '_' && (b < '0' || b > '9') && (b < 'a' || b > 'z') && (b < 'A' || b > 'Z') {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// serviceIndex are the Services that a pod's names may mean.
+type serviceIndex struct {
+	names     map[string]bool // namespace/name
+	addresses map[netip.Addr]bool
+	services  []service
+}
+
+type service struct {
+	object   *source.Object
+	selector node
+	ports    []servicePort
+}
+
+type servicePort struct{ target, says string }
+
+// servicesNear reads the Services of the object's cluster.
+func (ix *index) servicesNear(near *source.Object) *serviceIndex {
+	out := &serviceIndex{names: map[string]bool{}, addresses: map[netip.Addr]bool{}}
+	for _, o := range ix.ofKind("", "Service") {
+		if ix.apart != nil && ix.apart(near, o) {
+			continue
+		}
+		ns := normalNamespace(o.Namespace)
+		out.names[ns+"/"+o.Name] = true
+		spec := root(o).get("spec")
+		if addr, err := netip.ParseAddr(spec.get("clusterIP").text()); err == nil {
+			out.addresses[addr] = true
+		}
+		if ns != normalNamespace(near.Namespace) {
+			continue
+		}
+		s := service{object: o, selector: spec.get("selector")}
+		for _, port := range spec.get("ports").items() {
+			says, _ := port.get("port").scalar()
+			target, is := port.get("targetPort").scalar()
+			if !is {
+				target = says
+			}
+			s.ports = append(s.ports, servicePort{target, says})
+		}
+		out.services = append(out.services, s)
+	}
+	return out
+}
+
+// of returns the Services that select a pod.
+func (s *serviceIndex) of(p *podView) []service {
+	var out []service
+	for _, svc := range s.services {
+		if equalitySelector(svc.selector, p.pod.Labels) {
+			out = append(out, svc)
+		}
+	}
+	return out
+}
+
+// selecting reports whether the Service of a name selects the pod itself.
+func (s *serviceIndex) selecting(p *podView, name string) bool {
+	for _, svc := range s.of(p) {
+		if svc.object.Name == name {
+			return true
+		}
+	}
+	return false
+}
