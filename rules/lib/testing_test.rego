@@ -1,0 +1,205 @@
+# METADATA
+# description: |
+#   Small inputs for the rules' tests. Each builder fills in what a test does not say and is undefined
+#   for a key that the input does not have, so that a misspelt fixture fails its test.
+package vpnlint.lib.testing
+
+made(base, given) := object.union(base, given) if {
+	every key, _ in given { key in object.keys(base) }
+}
+
+pods(list) := {"facts": facts({"pods": list}), "plan": plan([])}
+
+agents(list) := {"facts": facts({"agents": list}), "plan": plan([])}
+
+overlaps(list) := {"facts": facts({}), "plan": plan(list)}
+
+facts(given) := made({"pods": [], "agents": [], "sites": [], "clusters": []}, given)
+
+plan(list) := {"ranges": [], "overlaps": list, "conflicts": []}
+
+ref(pointer) := {"object": "Deployment/vpn/vpn", "pointer": pointer, "start": 0, "end": 0}
+
+nowhere := {"object": "", "pointer": "", "start": 0, "end": 0}
+
+switch(state) := {"state": state, "ref": ref("/switch"), "why": "because"}
+
+pod(given) := made(
+	{
+		"id": "vpn", "object": {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "vpn", "name": "vpn"},
+		"workload": "deploy/vpn", "ref": ref("/spec/template/spec"), "metadata": ref("/spec/template/metadata"),
+		"labels": {}, "annotations": {}, "replicas": 1, "runs_to_completion": false, "per_node": false,
+		"role": "gateway", "role_why": "a server", "clusters": [],
+		"host_network": {"state": "absent", "value": "false", "ref": nowhere},
+		"dns_policy": {"state": "absent", "value": "ClusterFirst", "ref": nowhere},
+		"containers": [container({})], "forwarding": forwarding([]), "tunnels": [], "needs": [], "gates": [],
+		"egress": egress("absent"),
+	},
+	given,
+)
+
+container(given) := made(
+	{
+		"name": "vpn", "ref": ref("/spec/template/spec/containers/0"), "stage": "main", "order": 0,
+		"image": "vpn:1", "image_ref": ref("/spec/template/spec/containers/0/image"), "family": "openvpn",
+		"family_title": "OpenVPN", "version": "", "data_plane": true, "application": false,
+		"privileged": "absent", "capabilities": ["NET_ADMIN"], "uses_network": "absent",
+	},
+	given,
+)
+
+application(name) := container({
+	"name": name, "data_plane": false, "application": true, "family": "", "family_title": "",
+	"ref": ref("/spec/template/spec/containers/1"),
+})
+
+egress(state) := {"deny_by_default": state, "tunnel_only": state, "policies": []}
+
+# A gateway's forwarding for which there is this evidence, none of which turns
+# it on for certain.
+forwarding(evidence) := {
+	"needed": "present", "needed_why": "it is a gateway",
+	"ipv4": family({"evidence": evidence}), "ipv6": family({}),
+}
+
+family(given) := made(
+	{"state": "absent", "evidence": [], "turned_off": "absent", "turned_off_by": "", "turned_off_ref": nowhere},
+	given,
+)
+
+evidence(given) := made(
+	{
+		"how": "script", "value": "1", "container": "vpn", "ref": ref("/command"),
+		"says": "sysctl -w net.ipv4.ip_forward=1", "effective": "present", "when": "before",
+		"tolerant": false, "conditional": false,
+	},
+	given,
+)
+
+prefixes(list) := [{"prefix": p, "text": p, "ref": ref(sprintf("/%d", [i]))} | some i, p in list]
+
+range(role, prefix) := {
+	"role": role, "prefix": prefix, "ref": ref(sprintf("/%s", [role])), "says": "podSubnet", "strength": "declared",
+}
+
+tunnel(given) := made(
+	{
+		"container": "vpn", "container_ref": ref("/spec/template/spec/containers/0"), "family": "gluetun",
+		"family_title": "gluetun", "version": "", "kind": "wireguard", "side": "client", "user_space": "absent",
+		"interface": "tun0", "config": nowhere, "routes": routes({}), "bypass": bypass({}), "captures": [],
+		"resolver": resolver({}), "kill_switch": switch("absent"), "masquerade": switch("absent"),
+		"pool": [], "addresses": [], "peers": [],
+		"clients": {"state": "absent", "default": false, "routes": [], "resolvers": []}, "replies_kept": "absent",
+	},
+	given,
+)
+
+# A default route.
+routes(given) := made(
+	{
+		"state": "present", "default": true, "prefixes": prefixes(["0.0.0.0/0"]), "ref": ref("/routes"),
+		"why": "gluetun's default", "more_specific_win": false, "fw_mark": false,
+	},
+	given,
+)
+
+bypass(given) := made(
+	{
+		"state": "absent", "key": "FIREWALL_OUTBOUND_SUBNETS", "separator": ",", "ref": ref("/bypass"),
+		"entries": [], "malformed": [],
+	},
+	given,
+)
+
+# What is captured of a cluster with known ranges.
+capture(given) := made(
+	{
+		"cluster": "prod", "known": true, "services": [], "pods": [], "nodes": [], "api": [],
+		"pods_certain": false, "missing": [], "suggestion": "", "ranges": [range("service", "10.96.0.0/12")],
+	},
+	given,
+)
+
+resolver(given) := made(
+	{
+		"rewrites": "absent", "servers": [], "ref": ref("/resolver"), "why": "DNS = 10.2.0.1",
+		"reaches_cluster": "absent",
+	},
+	given,
+)
+
+need(kind) := {
+	"container": "app", "ref": ref("/env/0"), "kind": kind,
+	"says": "http://ledger.billing.svc.cluster.local:8080",
+}
+
+gate(given) := made(
+	{
+		"tunnel": "vpn", "ref": ref("/spec/template/spec/containers/0"), "stage": "sidecar",
+		"startup_probe": switch("absent"), "post_start_blocks": switch("absent"),
+		"before": [], "after": ["app"], "waits": [], "fake_gates": [], "early_inits": [],
+	},
+	given,
+)
+
+agent(given) := made(
+	{
+		"kind": "ip-masq-agent",
+		"object": {"apiVersion": "apps/v1", "kind": "DaemonSet", "namespace": "kube-system", "name": "ip-masq-agent"},
+		"ref": ref("/agent"), "container": "ip-masq-agent", "workload": "ds/ip-masq-agent", "cluster": "prod",
+		"list": exemptions({}), "effective": ["10.0.0.0/8"], "targets": [], "missing_pods": [], "missing_nodes": [],
+		"wide": [], "minimal": ["10.4.0.0/14"], "pod_ranges": [range("pod", "10.4.0.0/14")], "node_ranges": [],
+	},
+	given,
+)
+
+# An explicit list of 10.0.0.0/8.
+exemptions(given) := made(
+	{
+		"source": "explicit", "ref": ref("/data/config"), "why": "nonMasqueradeCIDRs",
+		"entries": prefixes(["10.0.0.0/8"]), "valid": "present",
+	},
+	given,
+)
+
+target(given) := made(
+	{
+		"site": "onprem", "prefix": "10.20.0.0/16", "ref": ref("/remote"), "wanted": "node",
+		"wanted_why": "the local selectors hold the nodes only", "wanted_ref": ref("/local"),
+		"covered": ["10.20.0.0/16"], "entry": 0,
+	},
+	given,
+)
+
+site(given) := made(
+	{
+		"name": "onprem", "object": {"apiVersion": "v1", "kind": "ComputeVPNTunnel", "namespace": "", "name": "onprem"},
+		"ref": ref("/site"), "cluster": "prod", "remote_state": "present", "remote": [],
+		"local_state": "present", "local": [],
+	},
+	given,
+)
+
+claim(role, prefix) := {
+	"cluster": "prod", "role": role, "prefix": prefix, "at": ref(sprintf("/%s", [role])), "says": role,
+	"strength": "declared", "owner": "", "idiom": "",
+}
+
+overlap(a, b, relation, set) := {"cluster": "prod", "a": a, "b": b, "relation": relation, "set": set}
+
+# One of each element, to hold the builders against the schema of the input.
+everything := {
+	"facts": {
+		"pods": [pod({
+			"containers": [container({}), application("app")],
+			"forwarding": object.union(forwarding([evidence({})]), {"ipv6": family({"evidence": [evidence({})]})}),
+			"tunnels": [tunnel({"captures": [capture({})], "bypass": bypass({"entries": prefixes(["10.0.0.0/8"])})})],
+			"needs": [need("name")],
+			"gates": [gate({"fake_gates": [{"name": "wait", "ref": nowhere, "says": "ping"}]})],
+		})],
+		"agents": [agent({"targets": [target({})], "wide": prefixes(["10.0.0.0/8"])})],
+		"sites": [site({"remote": prefixes(["10.20.0.0/16"])})],
+		"clusters": [],
+	},
+	"plan": plan([overlap(claim("vpn", "10.20.0.0/16"), claim("pod", "10.16.0.0/12"), "a-in-b", ["10.20.0.0/16"])]),
+}

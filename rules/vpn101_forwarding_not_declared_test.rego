@@ -1,0 +1,68 @@
+package vpnlint.rules.vpn101_test
+
+import data.vpnlint.lib.testing
+import data.vpnlint.rules.vpn101
+
+with_ipv4(family) := testing.pods([testing.pod({"forwarding": object.union(
+	testing.forwarding([]),
+	{"ipv4": testing.family(family)},
+)})])
+
+test_fires_when_nothing_sets_it if {
+	found := vpn101.findings with input as with_ipv4({})
+	count(found) == 1
+	some f in found
+	f.severity == "warning"
+	f.ref == testing.ref("/spec/template/spec")
+	f.containers == {"vpn"}
+	contains(f.message, "what the node hands to a new sandbox")
+}
+
+test_fires_as_error_where_the_cni_turns_it_off if {
+	found := vpn101.findings with input as with_ipv4({
+		"turned_off": "present", "turned_off_by": "Calico",
+		"turned_off_ref": testing.ref("/calico"),
+	})
+	some f in found
+	f.severity == "error"
+	contains(f.message, "Calico writes 0 into every new pod")
+	f.related[0].ref == testing.ref("/calico")
+}
+
+test_fires_when_the_image_may_not_write_it if {
+	found := vpn101.findings with input as with_ipv4({"evidence": [testing.evidence({
+		"how": "image", "effective": "absent", "ref": testing.ref("/image"),
+		"says": "the image's start script",
+	})]})
+	some f in found
+	f.related == [{
+		"ref": testing.ref("/image"),
+		"says": "the image's start script has no effect: the container may not write it",
+	}]
+}
+
+test_silent_when_set if {
+	count(vpn101.findings) == 0 with input as with_ipv4({"state": "present"})
+}
+
+test_silent_in_user_space if {
+	count(vpn101.findings) == 0 with input as testing.pods([testing.pod({"forwarding": object.union(
+		testing.forwarding([]),
+		{"needed": "absent"},
+	)})])
+}
+
+test_silent_for_a_client if {
+	count(vpn101.findings) == 0 with input as testing.pods([testing.pod({"role": "client"})])
+}
+
+test_silent_when_unknown if {
+	count(vpn101.findings) == 0 with input as with_ipv4({"state": "unknown"})
+}
+
+test_silent_when_need_unknown if {
+	count(vpn101.findings) == 0 with input as testing.pods([testing.pod({"forwarding": object.union(
+		testing.forwarding([]),
+		{"needed": "unknown"},
+	)})])
+}

@@ -1,0 +1,103 @@
+# METADATA
+# title: the masquerade exemption covers a network behind a VPN
+# description: |
+#   The masquerade agent leaves packets alone whose destination is on its list: they keep the pod's
+#   address. When the list covers a network behind a VPN, pods reach it with an address that the far
+#   side may have no route back to, while the nodes, which are never rewritten, reach it fine.
+#
+#   The fix narrows the list, it does not delete it: the pod range (and the node range) stay exempt,
+#   the networks behind the VPN leave the list. This changes the source address of every pod in the
+#   cluster towards those networks: allow-lists and firewall rules over there that name pod addresses
+#   stop matching.
+# related_resources:
+#   - ref: https://github.com/kubernetes-sigs/ip-masq-agent
+#     description: "ip-masq-agent: nonMasqueradeCIDRs"
+#   - ref: https://kubernetes.io/docs/tasks/administer-cluster/ip-masq-agent/
+#     description: "Kubernetes: IP masquerade agent"
+# custom:
+#   id: VPN201
+#   name: exemption-too-broad
+#   severities: [error, warning]
+#   family: masquerade
+#   claims: [M1, M2, M4, M5, M6]
+#   fires: |
+#     An explicit list covers a VPN destination, or part of one. **Error** when that destination must
+#     see node addresses: the tunnel's local selectors or advertisements leave the pod range out.
+#     **Warning** when nothing says which address the far side expects, or when an entry is a whole
+#     private block far beyond the pod range and a VPN with unknown destinations is in view.
+#   silent: |
+#     - no VPN in view, or the list's excess meets none of its destinations
+#     - the destination is meant to see pod addresses: the tunnel's local selectors hold the pod range
+#     - the list is the agent's default (VPN202)
+#     - the agent refuses the list (VPN205)
+#   verify: [capture, agent-rules]
+#   since: "0.1"
+package vpnlint.rules.vpn201
+
+import data.vpnlint.lib.masquerade
+import data.vpnlint.lib.places
+import data.vpnlint.lib.text
+
+findings contains finding if {
+	some agent in explicit
+	some index, entry in agent.list.entries
+	targets := [t | some t in masquerade.unwanted(agent); t.entry == index]
+	count(targets) > 0
+	finding := {
+		"ref": entry.ref,
+		"severity": severity(targets),
+		"message": sprintf(
+			"the exemption %s covers %s, so packets of pods%s keep their pod address on the way there; %s%s",
+			[
+				entry.prefix, text.set_list(masquerade.behind(targets)), text.of_cluster(agent.cluster),
+				masquerade.fate(targets), masquerade.narrowest(agent),
+			],
+		),
+		"related": array.concat(masquerade.related(targets), places.ranges(agent.pod_ranges)),
+		"clusters": masquerade.clusters(agent),
+		"verify": masquerade.verify(agent, targets),
+	}
+}
+
+findings contains finding if {
+	some agent in explicit
+	hidden := [site |
+		some site in input.facts.sites
+		site.cluster == agent.cluster
+		site.remote_state == "unknown"
+	]
+	count(hidden) > 0
+	some entry in agent.wide
+	not entry.ref in convicted(agent)
+	finding := {
+		"ref": entry.ref,
+		"severity": "warning",
+		"message": sprintf(
+			"the exemption %s reaches far beyond the pod range %s%s, and %s leads to networks that are not in view: packets of pods to any of them inside %s keep their pod address%s",
+			[
+				entry.prefix, text.set_list({r.prefix | some r in agent.pod_ranges}), text.of_cluster(agent.cluster),
+				text.set_list({site.name | some site in hidden}), entry.prefix, masquerade.narrowest(agent),
+			],
+		),
+		"related": array.concat(
+			[{"ref": site.ref, "says": sprintf("%s: its destinations are not in view", [site.name])} | some site in hidden],
+			places.ranges(agent.pod_ranges),
+		),
+		"clusters": masquerade.clusters(agent),
+		"verify": masquerade.verify(agent, []),
+	}
+}
+
+# Agents with a list that somebody wrote and that the agent takes.
+explicit contains agent if {
+	some agent in input.facts.agents
+	agent.list.source == "explicit"
+	agent.list.valid != "absent"
+}
+
+# Places of entries that already cover a known destination.
+convicted(agent) := {agent.list.entries[t.entry].ref | some t in masquerade.unwanted(agent); t.entry >= 0}
+
+severity(targets) := "error" if "node" in {t.wanted | some t in targets}
+
+severity(targets) := "warning" if not "node" in {t.wanted | some t in targets}

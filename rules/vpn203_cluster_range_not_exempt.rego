@@ -1,0 +1,76 @@
+# METADATA
+# title: part of the cluster's own addresses is masqueraded
+# description: |
+#   A list that leaves out part of the pod range rewrites traffic between pods: the receiver sees the
+#   sender's node instead of the pod, so network policies that select pods stop matching, and source
+#   addresses in logs are wrong. An explicit empty list exempts nothing but link-local addresses.
+#
+#   The service range does not belong on the list: a service address is translated before the agent's
+#   chain sees the packet.
+# related_resources:
+#   - ref: https://github.com/kubernetes-sigs/ip-masq-agent
+#     description: "ip-masq-agent: nonMasqueradeCIDRs"
+# custom:
+#   id: VPN203
+#   name: cluster-range-not-exempt
+#   severities: [warning, note]
+#   family: masquerade
+#   claims: [M3, M5]
+#   fires: |
+#     **Warning**: part of the pod range is missing from an explicit list, an empty list included.
+#     **Note**: part of the node range is.
+#   silent: |
+#     - the list is the agent's default, or cannot be seen
+#     - the cluster's ranges are not in view
+#     - only the service range is missing
+#   verify: [agent-rules]
+#   since: "0.1"
+package vpnlint.rules.vpn203
+
+import data.vpnlint.lib.masquerade
+import data.vpnlint.lib.places
+import data.vpnlint.lib.text
+
+findings contains finding if {
+	some agent in explicit
+	count(agent.missing_pods) > 0
+	finding := {
+		"ref": agent.list.ref,
+		"severity": "warning",
+		"message": sprintf(
+			"the exemption list (%s) leaves out %s of the pod range %s%s: packets between pods get the node's address on the way to these",
+			[entries(agent), text.list(agent.missing_pods), declared(agent.pod_ranges), text.of_cluster(agent.cluster)],
+		),
+		"related": places.ranges(agent.pod_ranges),
+		"clusters": masquerade.clusters(agent),
+		"verify": masquerade.verify(agent, []),
+	}
+}
+
+findings contains finding if {
+	some agent in explicit
+	count(agent.missing_nodes) > 0
+	finding := {
+		"ref": agent.list.ref,
+		"severity": "note",
+		"message": sprintf(
+			"the exemption list (%s) leaves out %s of the node range %s%s: packets from pods to other nodes get the node's address",
+			[entries(agent), text.list(agent.missing_nodes), declared(agent.node_ranges), text.of_cluster(agent.cluster)],
+		),
+		"related": places.ranges(agent.node_ranges),
+		"clusters": masquerade.clusters(agent),
+		"verify": masquerade.verify(agent, []),
+	}
+}
+
+explicit contains agent if {
+	some agent in input.facts.agents
+	agent.list.source == "explicit"
+	agent.list.valid != "absent"
+}
+
+entries(agent) := "empty" if count(agent.list.entries) == 0
+
+entries(agent) := concat(", ", [e.prefix | some e in agent.list.entries]) if count(agent.list.entries) > 0
+
+declared(ranges) := text.set_list({r.prefix | some r in ranges})

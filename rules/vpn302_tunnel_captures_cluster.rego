@@ -1,0 +1,171 @@
+# METADATA
+# title: a tunnel captures addresses of the cluster that the pod needs
+# description: |
+#   A tunnel that takes the default route, or a private block, takes requests to ClusterIPs, to the
+#   cluster's resolver and to the API server with it: no CNI gives the service range a route of its
+#   own inside the pod. The requests enter the tunnel, the far side has never heard of these
+#   addresses, and they time out. It looks like a broken tunnel, or like a broken cluster.
+#
+#   The cluster's ranges belong on the tunnel's bypass list, in the syntax of its image.
+# related_resources:
+#   - ref: https://github.com/qdm12/gluetun-wiki/blob/main/setup/options/firewall.md
+#     description: "gluetun: FIREWALL_OUTBOUND_SUBNETS"
+#   - ref: https://git.zx2c4.com/wireguard-tools/about/src/man/wg-quick.8
+#     description: "wg-quick: the routes that AllowedIPs make"
+# custom:
+#   id: VPN302
+#   name: tunnel-captures-cluster
+#   severities: [error, warning]
+#   family: sidecar
+#   claims: [C2, C5, C12]
+#   fires: |
+#     What the tunnel captures (AllowedIPs, redirect-gateway or the image's default, less the bypass
+#     list) contains service, pod or API-server addresses that other containers of the pod need, or
+#     their clients' addresses when replies are captured. **Error** when the captured ranges are known
+#     and certain. **Warning** when the cluster's ranges are not in view and nothing bypasses a default
+#     route, and for pod and node addresses, whose routes depend on the CNI.
+#   silent: |
+#     - no container of the pod needs the cluster
+#     - the bypass list covers what is needed
+#     - the tunnel's routes or its bypass list cannot be seen
+#     - the cluster's ranges are not in view, and there is a bypass list
+#     - a data plane in user space
+#   verify: [routes, three-destinations]
+#   since: "0.1"
+package vpnlint.rules.vpn302
+
+import data.vpnlint.lib.capture
+import data.vpnlint.lib.places
+import data.vpnlint.lib.text
+
+# The cluster's ranges are known: say which part of them is captured.
+findings contains finding if {
+	some pod in input.facts.pods
+	some tunnel in capture.rerouting(pod)
+	needed := capture.needs(pod, tunnel)
+	caught := [c | some c in tunnel.captures; c.known; count(capture.hits(c, needed)) > 0]
+	count(caught) > 0
+	met := [n | some n in needed; n.kind in kinds(caught, needed)]
+	finding := {
+		"ref": places.either(tunnel.bypass.ref, tunnel.container_ref),
+		"pod": pod.id,
+		"severity": severity(caught, needed),
+		"message": sprintf(
+			"%s captures %s: %s%s",
+			[taker(tunnel), concat("; ", [ranges(c, needed) | some c in caught]), fate(caught, met, needed), bypass(tunnel, caught)],
+		),
+		"containers": {n.container | some n in met},
+		"clusters": {c.cluster | some c in caught},
+		"related": related(tunnel, met, [r | some c in caught; some r in c.ranges]),
+		"missing": missing(tunnel),
+		"verify": verify(tunnel, met, destination(caught, needed)),
+	}
+}
+
+# They are not: a default route without any bypass captures whatever they are.
+findings contains finding if {
+	some pod in input.facts.pods
+	some tunnel in capture.rerouting(pod)
+	tunnel.routes["default"]
+	tunnel.bypass.state == "absent"
+	every c in tunnel.captures { not c.known }
+	met := [n | some n in capture.needs(pod, tunnel); n.kind in {"name", "service", "api"}]
+	count(met) > 0
+	finding := {
+		"ref": places.either(tunnel.bypass.ref, tunnel.container_ref),
+		"pod": pod.id,
+		"severity": "warning",
+		"message": sprintf(
+			"%s captures everything and no bypass list leaves the cluster's service range out: requests of %s to %s enter the tunnel, where nobody routes them, and time out; the cluster's ranges are not in view",
+			[taker(tunnel), text.containers({n.container | some n in met}), text.set_list({n.says | some n in met})],
+		),
+		"containers": {n.container | some n in met},
+		"related": related(tunnel, met, []),
+		"missing": missing(tunnel),
+		"verify": verify(tunnel, met, ""),
+	}
+}
+
+kinds(caught, needed) := {kind | some c in caught; some hit in capture.hits(c, needed); some kind in hit.for}
+
+severity(caught, needed) := "error" if certain(caught, needed)
+
+severity(caught, needed) := "warning" if not certain(caught, needed)
+
+certain(caught, needed) if {
+	some c in caught
+	some hit in capture.hits(c, needed)
+	hit.certain
+}
+
+# "gluetun (AllowedIPs = 0.0.0.0/0)".
+taker(tunnel) := sprintf("%s in container %s%s", [tunnel.family_title, tunnel.container, text.optional(tunnel.routes.why, " (%s)")])
+
+# "service addresses 10.96.0.0/12 of cluster prod".
+ranges(c, needed) := sprintf("%s%s", [
+	text.list([sprintf("%s addresses %s", [hit.what, concat(", ", hit.prefixes)]) | some hit in capture.hits(c, needed)]),
+	text.of_cluster(c.cluster),
+])
+
+fate(caught, met, needed) := sprintf("%s %s the tunnel, where nobody routes them%s", [
+	concat(", and ", array.concat(requests(met), replies(met))),
+	verb(caught, needed),
+	", and time out",
+])
+
+requests(met) := [sprintf("requests of %s to %s", [
+	text.containers({n.container | some n in met; n.kind != "replies"}),
+	text.set_list({n.says | some n in met; n.kind != "replies"}),
+]) |
+	"x" in {"x" | some n in met; n.kind != "replies"}
+]
+
+replies(met) := [sprintf("replies of %s to %s", [
+	text.containers({n.container | some n in met; n.kind == "replies"}),
+	text.set_list({n.says | some n in met; n.kind == "replies"}),
+]) |
+	"x" in {"x" | some n in met; n.kind == "replies"}
+]
+
+# Without the CNI in view, pod addresses may have a route of their own.
+verb(caught, needed) := "enter" if certain(caught, needed)
+
+verb(caught, needed) := "may enter" if not certain(caught, needed)
+
+bypass(tunnel, caught) := sprintf("; %s lacks %s", [key(tunnel), text.set_list(lacking(caught))]) if count(lacking(caught)) > 0
+
+bypass(_, caught) := "" if count(lacking(caught)) == 0
+
+lacking(caught) := {prefix | some c in caught; some prefix in c.missing}
+
+key(tunnel) := tunnel.bypass.key if tunnel.bypass.key != ""
+
+key(tunnel) := "its bypass" if tunnel.bypass.key == ""
+
+related(tunnel, met, declared) := array.concat(
+	array.concat(
+		[{"ref": tunnel.routes.ref, "says": sprintf("captured by %s", [tunnel.routes.why])} |
+			places.written(tunnel.routes.ref)
+			tunnel.routes.why != ""
+		],
+		[{"ref": n.ref, "says": sprintf("%s needs the cluster: %s", [n.container, n.says])} |
+			some n in met
+			places.written(n.ref)
+		],
+	),
+	places.ranges(declared),
+)
+
+# A template may have kept the list out.
+missing(tunnel) := [tunnel.bypass.key |
+	tunnel.bypass.state == "absent"
+	tunnel.bypass.key != ""
+]
+
+destination(caught, needed) := [prefix | some c in caught; some hit in capture.hits(c, needed); some prefix in hit.prefixes][0]
+
+verify(tunnel, met, destination) := {
+	"tunnel": tunnel.container,
+	"container": sort({n.container | some n in met})[0],
+	"destination": destination,
+}

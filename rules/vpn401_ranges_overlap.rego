@@ -1,0 +1,140 @@
+# METADATA
+# title: two ranges of the address plan overlap
+# description: |
+#   Pods, services, nodes, the networks behind a VPN and the pools of its clients must not share
+#   addresses inside one routing domain. Where they do, the longer prefix wins on each hop for itself:
+#   packets for the VPN are delivered inside the cluster, or packets for the cluster enter the tunnel,
+#   and nothing reports an error. A default route does not repair an overlap, it hides it.
+# related_resources:
+#   - ref: https://kubernetes.io/docs/concepts/cluster-administration/networking/
+#     description: "Kubernetes: the cluster's address ranges"
+# custom:
+#   id: VPN401
+#   name: ranges-overlap
+#   severities: [error, warning]
+#   family: plan
+#   claims: [C6, C13]
+#   fires: |
+#     Two of pod range, service range, node range, VPN destination and client pool share addresses in
+#     one cluster. **Error**: they overlap partly, are equal, or the VPN's range lies inside a range of
+#     the cluster. **Warning**: the VPN's range strictly contains the other (more specific routes win,
+#     until they do not), one range of the cluster contains another, or one side is only the default
+#     of a component.
+#   silent: |
+#     - ranges of the same role, and the pool and destinations of one VPN
+#     - ranges of different clusters
+#     - default routes, routes to the cluster's own ranges that a gateway hands to its clients,
+#       Calico pools that only exempt a destination, ranges that enclose the cluster by design
+#   verify: [capture]
+#   since: "0.1"
+package vpnlint.rules.vpn401
+
+import data.vpnlint.lib.places
+import data.vpnlint.lib.text
+
+findings contains finding if {
+	some place in {[o.cluster, primary(o)] | some o in harmful}
+	[cluster, ref] := place
+	group := [o | some o in harmful; o.cluster == cluster; primary(o) == ref]
+	finding := {
+		"ref": ref,
+		"severity": severity(group),
+		"message": sprintf("%s%s", [concat("; ", sort({overlap(o) | some o in group})), text.of_cluster(cluster)]),
+		"clusters": {cluster},
+		"related": [note |
+			some o in group
+			some note in sides(o)
+			places.written(note.ref)
+			note.ref != ref
+		],
+		"verify": {"destination": group[0].set[0]},
+	}
+}
+
+harmful contains o if {
+	some o in input.plan.overlaps
+	count(o.set) > 0
+	role_name[o.a.role]
+	role_name[o.b.role]
+	o.a.role != o.b.role
+	not one_vpn(o)
+	not meant(o.a)
+	not meant(o.b)
+	not enclosed(o)
+	places.written(primary(o))
+}
+
+role_name := {
+	"pod": "pods",
+	"service": "services",
+	"node": "nodes",
+	"vpn": "VPN destinations",
+	"pool": "VPN clients",
+}
+
+# The pool of a gateway inside the routes that it pushes.
+one_vpn(o) if {
+	{o.a.role, o.b.role} == {"vpn", "pool"}
+	o.a.owner == o.b.owner
+}
+
+meant(claim) if claim.idiom in {"no-snat-pool", "cluster-route", "default-route"}
+
+enclosed(o) if {
+	o.a.idiom == "encloses-cluster"
+	o.relation in {"b-in-a", "equal"}
+}
+
+enclosed(o) if {
+	o.b.idiom == "encloses-cluster"
+	o.relation in {"a-in-b", "equal"}
+}
+
+# The side to change, if anybody wrote it.
+primary(o) := places.either(o.a.at, o.b.at)
+
+severity(group) := "error" if proved(group)
+
+severity(group) := "warning" if not proved(group)
+
+proved(group) if {
+	some o in group
+	o.a.strength != "default"
+	o.b.strength != "default"
+	breaks(o)
+}
+
+breaks(o) if o.relation in {"partial", "equal"}
+
+breaks(o) if {
+	o.relation == "a-in-b"
+	o.a.role in {"vpn", "pool"}
+	o.b.role in {"pod", "service", "node"}
+}
+
+breaks(o) if {
+	o.relation == "b-in-a"
+	o.b.role in {"vpn", "pool"}
+	o.a.role in {"pod", "service", "node"}
+}
+
+overlap(o) := sprintf("%s and %s share %s: %s", [side(o.a), side(o.b), concat(", ", o.set), fate(o)])
+
+# "10.20.0.0/16 (VPN destinations, AllowedIPs of Deployment edge/wg)".
+side(claim) := sprintf("%s (%s%s%s%s)", [
+	claim.prefix, role_name[claim.role],
+	text.optional(claim.says, ", %s"), text.optional(claim.owner, " of %s"), by_default(claim),
+])
+
+by_default(claim) := ", by default" if claim.strength == "default"
+
+by_default(claim) := "" if claim.strength != "default"
+
+fate(o) := "which of the two a packet for these addresses reaches depends on each hop's routes" if breaks(o)
+
+fate(o) := "the longer prefix wins on every hop that knows it, elsewhere the other one" if not breaks(o)
+
+sides(o) := [
+	{"ref": o.a.at, "says": sprintf("%s (%s) is declared here", [o.a.prefix, role_name[o.a.role]])},
+	{"ref": o.b.at, "says": sprintf("%s (%s) is declared here", [o.b.prefix, role_name[o.b.role]])},
+]

@@ -1,0 +1,83 @@
+package vpnlint.rules.vpn401_test
+
+import data.vpnlint.lib.testing
+import data.vpnlint.rules.vpn401
+
+vpn := testing.claim("vpn", "10.20.0.0/16")
+
+pods := testing.claim("pod", "10.16.0.0/12")
+
+severities(overlaps) := found if {
+	found := {f.severity | some f in vpn401.findings} with input as testing.overlaps(overlaps)
+}
+
+test_fires_for_a_vpn_inside_the_pod_range if {
+	found := vpn401.findings with input as testing.overlaps([testing.overlap(vpn, pods, "a-in-b", ["10.20.0.0/16"])])
+	count(found) == 1
+	some f in found
+	f.severity == "error"
+	f.ref == vpn.at
+	f.clusters == {"prod"}
+	f.related == [{"ref": pods.at, "says": "10.16.0.0/12 (pods) is declared here"}]
+	contains(f.message, "10.20.0.0/16 (VPN destinations, vpn) and 10.16.0.0/12 (pods, pod) share 10.20.0.0/16")
+}
+
+test_fires_for_equal_ranges if {
+	severities([testing.overlap(testing.claim("pool", "10.8.0.0/24"), testing.claim("node", "10.8.0.0/24"), "equal", ["10.8.0.0/24"])]) == {"error"}
+}
+
+test_fires_as_warning_when_the_vpn_contains_the_cluster if {
+	severities([testing.overlap(testing.claim("vpn", "10.0.0.0/8"), pods, "b-in-a", ["10.16.0.0/12"])]) == {"warning"}
+}
+
+test_fires_as_warning_for_a_default if {
+	severities([testing.overlap(vpn, object.union(pods, {"strength": "default"}), "a-in-b", ["10.20.0.0/16"])]) == {"warning"}
+}
+
+test_fires_as_warning_for_services_inside_pods if {
+	severities([testing.overlap(pods, testing.claim("service", "10.20.0.0/16"), "b-in-a", ["10.20.0.0/16"])]) == {"warning"}
+}
+
+test_fires_once_for_one_declaration if {
+	found := vpn401.findings with input as testing.overlaps([
+		testing.overlap(testing.claim("vpn", "10.0.0.0/8"), pods, "b-in-a", ["10.16.0.0/12"]),
+		testing.overlap(testing.claim("vpn", "10.0.0.0/8"), testing.claim("service", "10.96.0.0/12"), "b-in-a", ["10.96.0.0/12"]),
+	])
+	count(found) == 1
+	some f in found
+	count(f.related) == 2
+}
+
+test_fires_at_the_side_that_somebody_wrote if {
+	pool := object.union(testing.claim("pool", "100.64.0.0/10"), {"at": testing.nowhere, "strength": "default"})
+	found := vpn401.findings with input as testing.overlaps([testing.overlap(pool, testing.claim("pod", "100.64.0.0/16"), "b-in-a", ["100.64.0.0/16"])])
+	{f.ref | some f in found} == {testing.ref("/pod")}
+}
+
+test_silent_for_one_role if {
+	severities([testing.overlap(vpn, object.union(vpn, {"owner": "Deployment edge/second"}), "equal", ["10.20.0.0/16"])]) == set()
+}
+
+test_silent_for_the_pool_inside_the_routes_of_its_gateway if {
+	pool := object.union(testing.claim("pool", "10.20.9.0/24"), {"owner": "Deployment edge/wg"})
+	severities([testing.overlap(object.union(vpn, {"owner": "Deployment edge/wg"}), pool, "b-in-a", ["10.20.9.0/24"])]) == set()
+}
+
+test_silent_for_the_address_of_the_api_server if {
+	severities([testing.overlap(testing.claim("vpn", "10.0.0.0/8"), testing.claim("api", "10.96.0.1/32"), "b-in-a", ["10.96.0.1/32"])]) == set()
+}
+
+test_silent_for_idioms if {
+	every idiom in ["no-snat-pool", "cluster-route", "default-route"] {
+		severities([testing.overlap(object.union(vpn, {"idiom": idiom}), pods, "a-in-b", ["10.20.0.0/16"])]) == set()
+	}
+}
+
+test_silent_for_a_range_that_encloses_the_cluster if {
+	whole := object.union(testing.claim("node", "10.0.0.0/8"), {"idiom": "encloses-cluster"})
+	severities([testing.overlap(pods, whole, "a-in-b", ["10.16.0.0/12"])]) == set()
+}
+
+test_silent_when_unknown if {
+	severities([testing.overlap(object.union(vpn, {"at": testing.nowhere}), object.union(pods, {"at": testing.nowhere}), "a-in-b", ["10.20.0.0/16"])]) == set()
+}

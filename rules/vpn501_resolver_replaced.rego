@@ -1,0 +1,61 @@
+# METADATA
+# title: a tunnel replaces the resolver of a pod that needs cluster names
+# description: |
+#   `/etc/resolv.conf` is one file for all containers of a pod. A tunnel that writes its provider's
+#   resolver into it makes look-ups of public names perfect and takes the cluster's names away from
+#   every container: `ledger.billing.svc.cluster.local` is NXDOMAIN. `dnsPolicy` and `dnsConfig` do not
+#   help, because the file is rewritten after they have filled it.
+# related_resources:
+#   - ref: https://kubernetes.io/docs/concepts/services-networking/dns-pod-service/
+#     description: "Kubernetes: DNS for services and pods"
+# custom:
+#   id: VPN501
+#   name: resolver-replaced
+#   severities: [warning]
+#   family: names
+#   claims: [C2, C7, F3]
+#   fires: |
+#     The tunnel's image or configuration rewrites the pod's resolver, the new one does not know the
+#     cluster's names, and another container uses such a name.
+#   silent: |
+#     - no other container uses a cluster name
+#     - the new resolver is the cluster's own, or still reaches it: split DNS together with a bypass
+#       for the service range, or a switch that keeps the name servers
+#     - what the image does to the resolver cannot be seen
+#   verify: [resolver]
+#   since: "0.1"
+package vpnlint.rules.vpn501
+
+import data.vpnlint.lib.places
+import data.vpnlint.lib.text
+
+findings contains finding if {
+	some pod in input.facts.pods
+	pod.role in {"sidecar", "client", "gateway"}
+	some tunnel in pod.tunnels
+	tunnel.resolver.rewrites == "present"
+	tunnel.resolver.reaches_cluster == "absent"
+	names := [n | some n in pod.needs; n.kind == "name"; n.container != tunnel.container]
+	count(names) > 0
+	finding := {
+		"ref": places.either(tunnel.resolver.ref, tunnel.container_ref),
+		"pod": pod.id,
+		"message": sprintf(
+			"%s replaces the pod's resolver%s%s, for all its containers: %s cannot resolve %s any more, because that resolver does not know the cluster's names",
+			[
+				tunnel.family_title, text.optional(concat(", ", tunnel.resolver.servers), " with %s"),
+				text.optional(tunnel.resolver.why, " (%s)"),
+				text.containers({n.container | some n in names}), text.set_list({n.says | some n in names}),
+			],
+		),
+		"containers": {n.container | some n in names},
+		"related": [{"ref": n.ref, "says": sprintf("%s uses a cluster name: %s", [n.container, n.says])} |
+			some n in names
+			places.written(n.ref)
+		],
+		"verify": {
+			"container": sort({n.container | some n in names})[0],
+			"name": "kubernetes.default.svc.cluster.local",
+		},
+	}
+}

@@ -1,0 +1,57 @@
+package vpnlint.rules.vpn501_test
+
+import data.vpnlint.lib.testing
+import data.vpnlint.rules.vpn501
+
+with_resolver(resolver, needs) := testing.pods([testing.pod({
+	"role": "sidecar", "needs": needs,
+	"tunnels": [testing.tunnel({"resolver": testing.resolver(resolver)})],
+	"containers": [testing.container({}), testing.application("app")],
+})])
+
+replaced := {"rewrites": "present", "servers": ["10.2.0.1"]}
+
+test_fires_at_the_line_that_replaces_it if {
+	found := vpn501.findings with input as with_resolver(replaced, [testing.need("name")])
+	count(found) == 1
+	some f in found
+	f.ref == testing.ref("/resolver")
+	f.containers == {"app"}
+	contains(f.message, "replaces the pod's resolver with 10.2.0.1 (DNS = 10.2.0.1)")
+}
+
+test_fires_once_for_several_names if {
+	count(vpn501.findings) == 1 with input as with_resolver(replaced, [
+		testing.need("name"),
+		object.union(testing.need("name"), {"says": "redis"}),
+	])
+}
+
+test_fires_at_the_container_when_the_image_decides if {
+	found := vpn501.findings with input as with_resolver(object.union(replaced, {"ref": testing.nowhere}), [testing.need("name")])
+	{f.ref.pointer | some f in found} == {"/spec/template/spec/containers/0"}
+}
+
+test_silent_without_cluster_names if {
+	count(vpn501.findings) == 0 with input as with_resolver(replaced, [testing.need("service")])
+}
+
+test_silent_when_only_the_tunnel_uses_one if {
+	count(vpn501.findings) == 0 with input as with_resolver(replaced, [object.union(testing.need("name"), {"container": "vpn"})])
+}
+
+test_silent_when_the_cluster_is_still_reached if {
+	count(vpn501.findings) == 0 with input as with_resolver(object.union(replaced, {"reaches_cluster": "present"}), [testing.need("name")])
+}
+
+test_silent_when_the_resolver_is_kept if {
+	count(vpn501.findings) == 0 with input as with_resolver({}, [testing.need("name")])
+}
+
+test_silent_when_unknown if {
+	count(vpn501.findings) == 0 with input as with_resolver({"rewrites": "unknown"}, [testing.need("name")])
+}
+
+test_silent_when_reach_is_unknown if {
+	count(vpn501.findings) == 0 with input as with_resolver(object.union(replaced, {"reaches_cluster": "unknown"}), [testing.need("name")])
+}
