@@ -1,0 +1,423 @@
+package facts
+
+import (
+	"cmp"
+	"encoding/json"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/vpnlint/vpnlint/pkg/cidrplan"
+	"github.com/vpnlint/vpnlint/pkg/grammar"
+	"github.com/vpnlint/vpnlint/pkg/source"
+)
+
+// This file reads what configures a cluster's network without declaring the
+// cluster: its CNI, its address pools, its nodes, and pieces of evidence.
+
+// cniClaim is one place that tells the CNI. A more certain one has a lower rank.
+type cniClaim struct {
+	name string
+	ref  source.Ref
+	rank int
+}
+
+func (f *founded) cni(name string, ref source.Ref) { f.cniRanked(name, ref, 1) }
+
+func (f *founded) cniRanked(name string, ref source.Ref, rank int) {
+	f.cnis = append(f.cnis, cniClaim{name, ref, rank})
+}
+
+// settleCNI picks the CNI. Two that contradict each other are none: chained and
+// half-migrated networks are not understood here.
+func (f *founded) settleCNI() {
+	slices.SortStableFunc(f.cnis, func(a, b cniClaim) int {
+		return cmp.Or(cmp.Compare(a.rank, b.rank), strings.Compare(a.name, b.name), compareRefs(a.ref, b.ref))
+	})
+	for i, c := range f.cnis {
+		if i > 0 && c.rank == f.cnis[0].rank && c.name != f.cnis[0].name {
+			f.CNI, f.CNIRef = "", source.Ref{}
+			return
+		}
+		if i == 0 {
+			f.CNI, f.CNIRef = c.name, c.ref
+		}
+	}
+}
+
+// The classes of objects that configure a cluster's network. A weak one does
+// not tell two clusters apart: there may be many of it in one.
+const weakClass = "weak"
+
+// networkClass returns what an object configures of a cluster's network, "" for
+// nothing.
+func networkClass(o *source.Object) string {
+	switch groupOf(o) + " " + o.Kind {
+	case "operator.tigera.io Installation":
+		return "calico-installation"
+	case "projectcalico.org IPPool", "crd.projectcalico.org IPPool", "networking.k8s.io ServiceCIDR",
+		"kubelet.config.k8s.io KubeletConfiguration", "kubeproxy.config.k8s.io KubeProxyConfiguration",
+		"container.cnrm.cloud.google.com ContainerNodePool", " Node":
+		return weakClass
+	case " Service":
+		if ip := root(o).get("spec", "clusterIP").text(); ip != "" && ip != "None" {
+			return weakClass
+		}
+	case " ConfigMap":
+		data := root(o).get("data")
+		switch {
+		case isCalicoConfig(data):
+			return "calico-config"
+		case isFlannelConfig(data):
+			return "flannel-config"
+		case isCiliumConfig(o):
+			return "cilium-config"
+		}
+	case "apps DaemonSet":
+		if cniOfDaemonSet(o) != "" {
+			return weakClass
+		}
+	}
+	return ""
+}
+
+// readClusterPart adds what an object says of its cluster.
+func readClusterPart(cs *clusterSet, o *source.Object) {
+	if networkClass(o) == "" {
+		return
+	}
+	f := cs.one(o)
+	if o.Kind == "ContainerNodePool" {
+		f = cs.clusterOfPool(o)
+	}
+	if f == nil {
+		return
+	}
+	top := root(o)
+	switch o.Kind {
+	case "Installation":
+		f.calicoInstallation(top.get("spec"))
+	case "IPPool":
+		f.calicoPool(top.get("spec"))
+	case "ServiceCIDR":
+		f.rangeOf(cidrplan.Service, top.get("spec", "cidrs"), "ServiceCIDR")
+	case "KubeletConfiguration":
+		f.rangeAs(cidrplan.Claim{Role: cidrplan.DNS, Says: "clusterDNS", Strength: cidrplan.Declared}, top.get("clusterDNS"))
+		if sysctls := top.get("defaultPodSysctls"); sysctls.exists() {
+			if on, says := podSysctl(sysctls); on {
+				f.ForwardingOn = Switch{State: Present, Ref: sysctls.ref(), Why: "the kubelet's defaultPodSysctls has " + says}
+			}
+		}
+	case "KubeProxyConfiguration":
+		f.rangeOf(cidrplan.Pod, top.get("clusterCIDR"), "clusterCIDR")
+	case "ContainerNodePool":
+		f.containerNodePool(o)
+	case "Node":
+		f.node(top)
+	case "Service":
+		f.service(o)
+	case "ConfigMap":
+		f.cniConfigMap(o)
+	case "DaemonSet":
+		f.cniDaemonSet(o)
+	}
+}
+
+// calicoInstallation: the operator installs Calico's CNI plugin unless the
+// cluster's provider brings its own, and that plugin writes 0 into every pod's
+// ip_forward unless told otherwise (FG D1.3, A6.5).
+func (f *founded) calicoInstallation(spec node) {
+	network := spec.get("calicoNetwork")
+	for _, pool := range network.get("ipPools").items() {
+		f.rangeOf(cidrplan.Pod, pool.get("cidr"), "ipPools.cidr")
+	}
+	kind, has := spec.get("cni", "type").str()
+	if !has {
+		switch provider := spec.get("kubernetesProvider").text(); provider {
+		case "EKS", "GKE", "AKS":
+			return
+		}
+		kind = "Calico"
+	}
+	switch kind {
+	case "Calico":
+		f.cniRanked("calico", spec.ref(), 0)
+	case "AmazonVPC":
+		f.cniRanked("aws", spec.get("cni", "type").ref(), 0)
+		return
+	default:
+		return
+	}
+	forwarding := network.get("containerIPForwarding")
+	switch text, is := forwarding.str(); {
+	case text == "Enabled":
+		f.ForwardingOn = Switch{State: Present, Ref: forwarding.ref(), Why: "containerIPForwarding: Enabled"}
+	case is && placeholder(text) != "", forwarding.exists() && !is:
+		f.ForwardingOff = Switch{State: Unknown, Ref: forwarding.ref(), Why: "containerIPForwarding cannot be read"}
+	case forwarding.exists():
+		f.ForwardingOff = Switch{State: Present, Ref: forwarding.ref(), Why: "containerIPForwarding: " + clip(text)}
+	default:
+		f.ForwardingOff = Switch{State: Present, Ref: forwarding.ref(), Why: "the Installation does not set containerIPForwarding: Enabled"}
+	}
+}
+
+// calicoPool: a disabled pool gives no addresses; it keeps what it covers from
+// being masqueraded (FG A6.2).
+func (f *founded) calicoPool(spec node) {
+	like := cidrplan.Claim{Role: cidrplan.Pod, Says: "IPPool cidr", Strength: cidrplan.Declared}
+	uses := spec.get("allowedUses").texts()
+	if len(uses) > 0 && !slices.ContainsFunc(uses, func(n node) bool { return n.text() == "Workload" }) {
+		return
+	}
+	if spec.get("disabled").boolean() != Absent {
+		like.Idiom = cidrplan.NoSNATPool
+	} else {
+		f.cniRanked("calico", spec.get("cidr").ref(), 2)
+	}
+	f.rangeAs(like, spec.get("cidr"))
+}
+
+func isCalicoConfig(data node) bool {
+	return strings.Contains(data.get("cni_network_config").text(), `"calico"`)
+}
+
+func isFlannelConfig(data node) bool {
+	return strings.Contains(data.get("net-conf.json").text(), `"Network"`)
+}
+
+func isCiliumConfig(o *source.Object) bool {
+	return o.Name == "cilium-config" && o.Kind == "ConfigMap"
+}
+
+func (f *founded) cniConfigMap(o *source.Object) {
+	data := root(o).get("data")
+	switch {
+	case isCalicoConfig(data):
+		f.calicoConfig(data.get("cni_network_config"))
+		if isFlannelConfig(data) { // Canal: flannel's network, Calico's plugin
+			f.flannelConfig(data.get("net-conf.json"))
+		}
+	case isFlannelConfig(data):
+		f.cniRanked("flannel", data.get("net-conf.json").ref(), 1)
+		f.flannelConfig(data.get("net-conf.json"))
+		f.tuning(data.get("cni-conf.json"))
+	case isCiliumConfig(o):
+		f.cniRanked("cilium", root(o).ref(), 1)
+		for _, key := range []string{"ipv4-native-routing-cidr", "ipv6-native-routing-cidr"} {
+			if e := grammar.ParsePrefix(data.get(key).text(), 0); e.Valid && !e.Bare {
+				f.nativeRouting = append(f.nativeRouting, e.Prefix)
+			}
+		}
+		if mode := data.get("ipam").text(); mode == "" || mode == "cluster-pool" {
+			for _, key := range []string{"cluster-pool-ipv4-cidr", "cluster-pool-ipv6-cidr"} {
+				if n := data.get(key); n.text() != "" {
+					f.rangesIn(cidrplan.Claim{Role: cidrplan.Pod, Says: key, Strength: cidrplan.Declared}, n, n.text(), n.ref(), " ,")
+				}
+			}
+		}
+	}
+}
+
+// The calico manifest keeps placeholders such as __CNI_MTU__ where JSON wants
+// numbers; a script fills them in on the node.
+var barePlaceholder = regexp.MustCompile(`:\s*__[A-Za-z0-9_]+__`)
+
+// cniPlugins reads a CNI configuration: one plugin or a list of them.
+func cniPlugins(n node) []node {
+	text := barePlaceholder.ReplaceAllString(n.text(), ": 0")
+	var tree map[string]any
+	if json.Unmarshal([]byte(text), &tree) != nil || tree == nil {
+		return nil
+	}
+	conf := node{obj: n.obj, ptr: n.ptr, val: tree, ok: true}
+	if plugins := conf.get("plugins").items(); plugins != nil {
+		return plugins
+	}
+	return []node{conf}
+}
+
+func (f *founded) calicoConfig(n node) {
+	f.cniRanked("calico", n.ref(), 1)
+	plugins := cniPlugins(n)
+	at := slices.IndexFunc(plugins, func(p node) bool { return p.get("type").text() == "calico" })
+	if at < 0 {
+		f.ForwardingOff = Switch{State: Unknown, Ref: n.ref(), Why: "cni_network_config cannot be read"}
+		return
+	}
+	if plugins[at].get("container_settings", "allow_ip_forwarding").boolean() == Present {
+		f.ForwardingOn = Switch{State: Present, Ref: n.ref(), Why: "container_settings.allow_ip_forwarding in cni_network_config"}
+		return
+	}
+	if on, says := tunedOn(plugins); on {
+		f.ForwardingOn = Switch{State: Present, Ref: n.ref(), Why: "the tuning plugin in cni_network_config sets " + says}
+		return
+	}
+	f.ForwardingOff = Switch{State: Present, Ref: n.ref(), Why: "cni_network_config does not set container_settings.allow_ip_forwarding"}
+}
+
+// tuning: the cluster's own CNI chain may set sysctls in every pod (FG D1.6).
+func (f *founded) tuning(n node) {
+	if on, says := tunedOn(cniPlugins(n)); on {
+		f.ForwardingOn = Switch{State: Present, Ref: n.ref(), Why: "the tuning plugin sets " + says}
+	}
+}
+
+func tunedOn(plugins []node) (on bool, says string) {
+	for _, p := range plugins {
+		if p.get("type").text() != "tuning" {
+			continue
+		}
+		if on, says := podSysctl(p.get("sysctl")); on {
+			return true, says
+		}
+	}
+	return false, ""
+}
+
+func (f *founded) flannelConfig(n node) {
+	var conf struct{ Network, IPv6Network string }
+	text := n.text()
+	if json.Unmarshal([]byte(text), &conf) != nil {
+		return
+	}
+	for _, value := range []string{conf.Network, conf.IPv6Network} {
+		at := strings.Index(text, `"`+value+`"`)
+		e := grammar.ParsePrefix(value, at+1)
+		if at >= 0 && e.Valid && !e.Bare {
+			f.claim(cidrplan.Claim{
+				Role: cidrplan.Pod, Prefix: e.Prefix, At: n.ref().Within(e.Start, e.End), Says: "net-conf.json Network", Strength: cidrplan.Declared,
+			})
+		}
+	}
+}
+
+// cniOfDaemonSet recognises CNIs by the image of their agent.
+func cniOfDaemonSet(o *source.Object) string {
+	for _, c := range root(o).get("spec", "template", "spec", "containers").items() {
+		switch repository := imageRepository(c.get("image").text()); {
+		case strings.HasSuffix(repository, "calico/node"):
+			return "calico"
+		case strings.HasSuffix(repository, "cilium/cilium"):
+			return "cilium"
+		case path.Base(repository) == "flannel":
+			return "flannel"
+		case path.Base(repository) == "amazon-k8s-cni":
+			return "aws"
+		case path.Base(repository) == "kindnetd":
+			return "kindnet"
+		}
+	}
+	return ""
+}
+
+// imageRepository cuts tag and digest off.
+func imageRepository(image string) string {
+	image, _, _ = strings.Cut(image, "@")
+	if i := strings.LastIndexByte(image, ':'); i > strings.LastIndexByte(image, '/') {
+		image = image[:i]
+	}
+	return image
+}
+
+func (f *founded) cniDaemonSet(o *source.Object) {
+	name := cniOfDaemonSet(o)
+	f.cniRanked(name, root(o).ref(), 2)
+	if name != "calico" {
+		return
+	}
+	for _, c := range root(o).get("spec", "template", "spec", "containers").items() {
+		for _, env := range c.get("env").items() {
+			switch env.get("name").text() {
+			case "CALICO_IPV4POOL_CIDR", "CALICO_IPV6POOL_CIDR":
+				f.rangeOf(cidrplan.Pod, env.get("value"), env.get("name").text())
+			}
+		}
+	}
+}
+
+func (f *founded) service(o *source.Object) {
+	spec := root(o).get("spec")
+	like := cidrplan.Claim{Role: cidrplan.Service, Says: "clusterIP of Service " + qualified(o.Namespace, o.Name), Strength: cidrplan.Evidence}
+	ips := spec.get("clusterIPs")
+	if len(ips.items()) == 0 {
+		ips = spec.get("clusterIP")
+	}
+	f.rangeAs(like, ips)
+	if o.Namespace == "kube-system" && (o.Name == "kube-dns" || o.Name == "coredns") {
+		like.Role = cidrplan.DNS
+		f.rangeAs(like, ips)
+	}
+}
+
+func (f *founded) node(top node) {
+	like := cidrplan.Claim{Role: cidrplan.Pod, Says: "podCIDR", Strength: cidrplan.Evidence}
+	cidrs := top.get("spec", "podCIDRs")
+	if len(cidrs.items()) == 0 {
+		cidrs = top.get("spec", "podCIDR")
+	}
+	f.rangeAs(like, cidrs)
+	for _, a := range top.get("status", "addresses").items() {
+		if a.get("type").text() == "InternalIP" {
+			f.rangeAs(cidrplan.Claim{Role: cidrplan.Node, Says: "InternalIP", Strength: cidrplan.Evidence}, a.get("address"))
+		}
+	}
+}
+
+// clusterOfPool follows a node pool's clusterRef, else the directory decides.
+func (cs *clusterSet) clusterOfPool(o *source.Object) *founded {
+	ref := root(o).get("spec", "clusterRef")
+	name := ref.get("name").text()
+	if name == "" {
+		return cs.one(o)
+	}
+	namespace, has := ref.get("namespace").str()
+	if !has {
+		namespace = o.Namespace
+	}
+	cluster, state := cs.ix.find("ContainerCluster", namespace, name, o)
+	if state != Present {
+		return cs.one(o)
+	}
+	return cs.one(cluster)
+}
+
+// containerNodePool: a pool may have a pod range of its own, and its sysctls
+// reach the pods too (FG B, D1.6).
+func (f *founded) containerNodePool(o *source.Object) {
+	spec := root(o).get("spec")
+	f.nodePool(spec.get("nodeConfig"))
+	f.block(cidrplan.Pod, spec.get("networkConfig", "podIpv4CidrBlock"), "podIpv4CidrBlock")
+	if f.subnet != nil {
+		f.secondary(cidrplan.Pod, f.subnet, spec.get("networkConfig", "podRange"))
+	}
+}
+
+func (f *founded) nodePool(config node) {
+	sysctls := config.get("linuxNodeConfig", "sysctls")
+	on, says := podSysctl(sysctls)
+	f.pools = append(f.pools, poolClaim{on: on, ref: sysctls.ref(), says: says})
+}
+
+// settlePools: only when every node pool makes pods forward is it certain for a
+// pod whose nodes are not known.
+func (f *founded) settlePools() {
+	on := 0
+	var first poolClaim
+	for _, p := range f.pools {
+		if p.on {
+			if on == 0 {
+				first = p
+			}
+			on++
+		}
+	}
+	if on == 0 || f.ForwardingOn.State == Present {
+		return
+	}
+	f.ForwardingOn = Switch{State: Present, Ref: first.ref, Why: "linuxNodeConfig.sysctls has " + first.says}
+	if on < len(f.pools) {
+		f.ForwardingOn.State = Unknown
+		f.ForwardingOn.Why += " on some node pools only"
+	}
+}
