@@ -220,6 +220,8 @@ type Tunnel struct {
 	Pool       []PrefixAt `json:"pool"`
 	// Addresses are the tunnel's own addresses inside the VPN, as far as seen.
 	Addresses []PrefixAt `json:"addresses"`
+	// Local are the traffic selectors of this side (IPsec).
+	Local []PrefixAt `json:"local"`
 	// Peers are the [Peer] sections of a WireGuard configuration.
 	Peers []Peer `json:"peers"`
 	// Clients is what a server tells its clients.
@@ -250,6 +252,8 @@ type Routes struct {
 // Peer is a [Peer] section of a WireGuard configuration.
 type Peer struct {
 	Ref source.Ref `json:"ref"` // its PublicKey line, else its first line
+	// Interface is the one it belongs to: prefixes of two interfaces never clash.
+	Interface string `json:"interface"`
 	// Endpoint: the interface can call this peer.
 	Endpoint   bool       `json:"endpoint"`
 	AllowedIPs []PrefixAt `json:"allowed_ips"`
@@ -326,6 +330,9 @@ type Resolver struct {
 	Servers  []string   `json:"servers"`
 	Ref      source.Ref `json:"ref"`
 	Why      string     `json:"why"`
+	// Split: local names are handed to the name servers that the pod had before
+	// (gluetun from 3.41, FG C1).
+	Split Known `json:"split"`
 	// ReachesCluster: cluster names still resolve (split DNS with the bypass it
 	// needs, kept name servers, the cluster's resolver itself).
 	ReachesCluster Known `json:"reaches_cluster"`

@@ -1,0 +1,354 @@
+package facts
+
+import (
+	"strings"
+
+	"github.com/vpnlint/vpnlint/pkg/grammar"
+	"github.com/vpnlint/vpnlint/pkg/source"
+)
+
+// ipsecConn is one connection of ipsec.conf, or one child of swanctl.conf, as
+// far as it decides routes (FG E3.1-E3.3).
+type ipsecConn struct {
+	// local and remote are traffic selectors as written; unset: the host itself.
+	local, remote grammar.Word
+	// pool is what clients get their addresses from; virtual: this side asks for
+	// an address.
+	pool    grammar.Word
+	virtual bool
+	// anyone: the remote side may call from anywhere.
+	anyone bool
+	// pass: a policy that keeps its selectors out of every tunnel.
+	pass bool
+}
+
+// ipsec reads strongSwan's (and Libreswan's) configuration files.
+func (r *tunnelReader) ipsec() {
+	t := r.t
+	t.Kind = "ipsec"
+	if t.Side == "unknown" && r.family.Role == "server" {
+		t.Side = "server"
+	}
+	var conns []ipsecConn
+	var froms []mountedFile
+	read := func(parse func(string) []ipsecConn, globs ...string) {
+		for _, f := range r.c.files(globs...) {
+			if f.State == Unknown && f.Text == "" {
+				r.missed(f.Why, f.Ref, aspectRoutes, aspectMasquerade)
+				continue
+			}
+			for _, conn := range parse(f.Text) {
+				conns = append(conns, conn)
+				froms = append(froms, f)
+			}
+		}
+	}
+	read(parseIPsecConf, "/etc/ipsec.conf", "/etc/ipsec.d/*.conf")
+	read(parseSwanctl, "/etc/swanctl/swanctl.conf", "/etc/swanctl/conf.d/*.conf")
+	if len(conns) == 0 {
+		return
+	}
+	t.Config = froms[0].Ref
+	complete := len(r.lost) == 0
+	for i, conn := range conns {
+		complete = r.ipsecConn(conn, froms[i].Ref) && complete
+	}
+	r.ipsecBypassPlugin()
+	if !complete {
+		t.Routes.State = Unknown
+		r.missed("some traffic selectors are filled in later", t.Config, aspectRoutes)
+		return
+	}
+	t.Routes.State = Absent
+	if len(t.Routes.Prefixes) > 0 {
+		t.Routes.State = Present
+		t.Routes.Default = hasDefault(t.Routes.Prefixes)
+	}
+}
+
+// ipsecConn adds one connection to the tunnel; false when a selector cannot be
+// read.
+func (r *tunnelReader) ipsecConn(conn ipsecConn, at source.Ref) bool {
+	t := r.t
+	local, localOK := selectors(conn.local, at)
+	remote, remoteOK := selectors(conn.remote, at)
+	switch {
+	case conn.pass:
+		t.Bypass.State = Present
+		t.Bypass.Ref = at.Within(conn.remote.Start, max(conn.remote.End, conn.remote.Start+1))
+		t.Bypass.Entries = append(t.Bypass.Entries, remote...)
+		return remoteOK
+	case conn.pool.Set() || conn.anyone && !conn.remote.Set():
+		// Clients call from anywhere: the selectors are what they route.
+		t.Side = "server"
+		pool, _ := selectors(conn.pool, at)
+		t.Pool = append(t.Pool, pool...)
+		t.Clients.Routes = append(t.Clients.Routes, local...)
+		t.Clients.Default = t.Clients.Default || hasDefault(local)
+		t.Clients.State = Present
+		if !localOK {
+			t.Clients.State = Unknown
+		}
+		return true
+	}
+	t.Local = append(t.Local, local...)
+	if conn.virtual || len(local) == 0 {
+		if t.Side != "server" {
+			t.Side = "client"
+		}
+	} else {
+		t.Side = "server" // it carries other hosts' packets to the far site
+	}
+	t.Routes.Prefixes = append(t.Routes.Prefixes, remote...)
+	if len(remote) > 0 && t.Routes.Why == "" {
+		t.Routes.Ref = at.Within(conn.remote.Start, conn.remote.End)
+		t.Routes.Why = "traffic selector " + clip(conn.remote.Text)
+	}
+	return remoteOK && localOK
+}
+
+// ipsecBypassPlugin: charon's bypass-lan keeps attached subnets out of the
+// tunnel; which those are is known at run time only (FG E3.3).
+func (r *tunnelReader) ipsecBypassPlugin() {
+	for _, f := range r.c.files("/etc/strongswan.conf", "/etc/strongswan.d/**") {
+		if strings.Contains(f.Text, "bypass-lan") {
+			r.t.Bypass.State = Unknown
+			r.missed("charon's bypass-lan plugin decides at run time", f.Ref, aspectBypass)
+			return
+		}
+	}
+}
+
+// selectors reads a list of traffic selectors, each with an optional
+// [protocol/port]. Names for the host itself add nothing; false when some entry
+// cannot be read.
+func selectors(w grammar.Word, at source.Ref) ([]PrefixAt, bool) {
+	if !w.Set() {
+		return nil, true
+	}
+	var out []PrefixAt
+	ok := true
+	for _, p := range grammar.ParsePrefixes(w.Text, w.Start, ",") {
+		text, _, _ := strings.Cut(p.Text, "[")
+		text = strings.TrimSpace(text)
+		where := at.Within(p.Start, p.Start+max(len(text), 1))
+		entry := grammar.ParsePrefix(text, p.Start)
+		if found, valid := prefixAt(entry, where); valid {
+			out = append(out, found)
+			continue
+		}
+		if span, isRange := grammar.ParseAddressRange(text); isRange {
+			for _, prefix := range span.Prefixes() {
+				out = append(out, PrefixAt{Prefix: prefix.String(), Text: text, Ref: where})
+			}
+			continue
+		}
+		switch text {
+		case "", "dynamic", "%dynamic", "%config", "%config4", "%config6", "%dhcp", "%any":
+		default:
+			ok = false
+		}
+	}
+	return out, ok
+}
+
+// ipsecSection is a section of ipsec.conf with its keys.
+type ipsecSection struct {
+	name string
+	keys map[string]grammar.Word
+	also []string
+}
+
+// parseIPsecConf reads the connections of an ipsec.conf: sections start in the
+// first column, their keys are indented; also= and %default are inherited.
+func parseIPsecConf(text string) []ipsecConn {
+	sections := map[string]*ipsecSection{}
+	var order []string
+	var current *ipsecSection
+	for start := 0; start < len(text); {
+		end := start + len(text[start:])
+		if i := strings.IndexByte(text[start:], '\n'); i >= 0 {
+			end = start + i
+		}
+		line := text[start:end]
+		if i := strings.IndexByte(line, '#'); i >= 0 {
+			line = line[:i]
+		}
+		switch {
+		case strings.TrimSpace(line) == "":
+		case line[0] != ' ' && line[0] != '\t':
+			current = nil
+			if kind, name, found := strings.Cut(strings.Join(strings.Fields(line), " "), " "); found && kind == "conn" {
+				if sections[name] == nil {
+					sections[name] = &ipsecSection{name: name, keys: map[string]grammar.Word{}}
+					order = append(order, name)
+				}
+				current = sections[name]
+			}
+		case current != nil:
+			if key, v, found := keyValue(line, start); found {
+				if key == "also" {
+					current.also = append(current.also, v.Text)
+				} else {
+					current.keys[key] = v
+				}
+			}
+		}
+		start = end + 1
+	}
+	var out []ipsecConn
+	for _, name := range order {
+		if name != "%default" {
+			out = append(out, ipsecConnOf(sections, sections[name]))
+		}
+	}
+	return out
+}
+
+// keyValue reads "key = value" of a line that starts at a byte offset.
+func keyValue(line string, base int) (string, grammar.Word, bool) {
+	i := strings.IndexByte(line, '=')
+	if i < 0 {
+		return "", grammar.Word{}, false
+	}
+	key := strings.ToLower(strings.TrimSpace(line[:i]))
+	from, to := i+1, len(line)
+	for from < to && strings.ContainsRune(" \t\r\"", rune(line[from])) {
+		from++
+	}
+	for to > from && strings.ContainsRune(" \t\r\"", rune(line[to-1])) {
+		to--
+	}
+	w := grammar.Word{Text: line[from:to]}
+	w.Start, w.End = base+from, base+to
+	return key, w, key != ""
+}
+
+// inherited looks a key up in a section, then in what it names with also=, then
+// in %default.
+func inherited(sections map[string]*ipsecSection, s *ipsecSection, key string) grammar.Word {
+	seen := map[*ipsecSection]bool{}
+	var look func(s *ipsecSection) (grammar.Word, bool)
+	look = func(s *ipsecSection) (grammar.Word, bool) {
+		if s == nil || seen[s] {
+			return grammar.Word{}, false
+		}
+		seen[s] = true
+		if w, has := s.keys[key]; has {
+			return w, true
+		}
+		for _, name := range s.also {
+			if w, has := look(sections[name]); has {
+				return w, true
+			}
+		}
+		return grammar.Word{}, false
+	}
+	if w, has := look(s); has {
+		return w
+	}
+	w, _ := look(sections["%default"])
+	return w
+}
+
+func ipsecConnOf(sections map[string]*ipsecSection, s *ipsecSection) ipsecConn {
+	get := func(keys ...string) grammar.Word {
+		for _, key := range keys {
+			if w := inherited(sections, s, key); w.Set() {
+				return w
+			}
+		}
+		return grammar.Word{}
+	}
+	right := get("right").Text
+	kind := get("type").Text
+	return ipsecConn{
+		local: get("leftsubnet", "leftsubnets"), remote: get("rightsubnet", "rightsubnets"),
+		pool: get("rightsourceip", "rightaddresspool"), virtual: get("leftsourceip").Set(),
+		anyone: right == "%any" || right == "%any4" || right == "%any6",
+		pass:   kind == "passthrough" || kind == "pass",
+	}
+}
+
+// parseSwanctl reads the children of a swanctl.conf's connections, and the
+// pools that they name.
+func parseSwanctl(text string) []ipsecConn {
+	const maxDepth = 16
+	type child struct{ keys map[string]grammar.Word }
+	var order [][2]string // connection, child
+	children := map[[2]string]*child{}
+	connections := map[string]map[string]grammar.Word{}
+	pools := map[string]grammar.Word{}
+	var path []string
+	set := func(key string, v grammar.Word) {
+		switch {
+		case len(path) == 4 && path[0] == "connections" && path[2] == "children":
+			id := [2]string{path[1], path[3]}
+			if children[id] == nil {
+				children[id] = &child{keys: map[string]grammar.Word{}}
+				order = append(order, id)
+			}
+			children[id].keys[key] = v
+		case len(path) == 2 && path[0] == "connections":
+			if connections[path[1]] == nil {
+				connections[path[1]] = map[string]grammar.Word{}
+			}
+			connections[path[1]][key] = v
+		case len(path) == 2 && path[0] == "pools" && key == "addrs":
+			pools[path[1]] = v
+		}
+	}
+	for start := 0; start < len(text); {
+		end := len(text)
+		if i := strings.IndexAny(text[start:], "\n{}"); i >= 0 {
+			end = start + i
+		}
+		piece := text[start:end]
+		stop := byte('\n')
+		if end < len(text) {
+			stop = text[end]
+		}
+		if i := strings.IndexByte(piece, '#'); i >= 0 {
+			// The comment runs to the end of the line, braces included.
+			piece = piece[:i]
+			if j := strings.IndexByte(text[start+i:], '\n'); j >= 0 {
+				end, stop = start+i+j, '\n'
+			} else {
+				end, stop = len(text), '\n'
+			}
+		}
+		if key, v, found := keyValue(piece, start); found {
+			set(key, v)
+		}
+		switch stop {
+		case '{':
+			if len(path) >= maxDepth {
+				return nil
+			}
+			path = append(path, strings.TrimSpace(piece))
+		case '}':
+			if len(path) > 0 {
+				path = path[:len(path)-1]
+			}
+		}
+		start = end + 1
+	}
+	var out []ipsecConn
+	for _, id := range order {
+		keys, conn := children[id].keys, connections[id[0]]
+		remote := conn["remote_addrs"].Text
+		c := ipsecConn{
+			local: keys["local_ts"], remote: keys["remote_ts"], virtual: conn["vips"].Set(),
+			anyone: remote == "" || remote == "%any",
+			pass:   keys["mode"].Text == "pass",
+		}
+		if names := conn["pools"]; names.Set() {
+			first, _, _ := strings.Cut(names.Text, ",")
+			if c.pool = pools[strings.TrimSpace(first)]; !c.pool.Set() {
+				c.pool = names // a pool that is defined elsewhere
+			}
+		}
+		out = append(out, c)
+	}
+	return out
+}

@@ -1,0 +1,301 @@
+package facts
+
+import (
+	"net/netip"
+	"path"
+	"strings"
+
+	"github.com/vpnlint/vpnlint/pkg/grammar"
+	"github.com/vpnlint/vpnlint/pkg/source"
+)
+
+// openVPNRouteBypass is the bypass "key" of an OpenVPN configuration: one
+// directive a network (FG E2.9).
+const openVPNRouteBypass = "route"
+
+// openVPNBypass is the directive that keeps a network out of the tunnel.
+func openVPNBypass(prefix string) string {
+	p, err := netip.ParsePrefix(prefix)
+	if err != nil {
+		return ""
+	}
+	if !p.Addr().Is4() {
+		return "route-ipv6 " + p.String() + " net_gateway_ipv6"
+	}
+	return "route " + p.Addr().String() + " " + netmask(p.Bits()) + " net_gateway"
+}
+
+func netmask(bits int) string {
+	m := uint32(0xffffffff) << (32 - bits)
+	return netip.AddrFrom4([4]byte{byte(m >> 24), byte(m >> 16), byte(m >> 8), byte(m)}).String()
+}
+
+// confText is a configuration with the way back to its place.
+type confText struct {
+	path  string
+	text  string
+	whole source.Ref
+	at    func(grammar.Range) source.Ref
+}
+
+func confOf(f mountedFile) confText {
+	return confText{f.Path, f.Text, f.Ref, func(g grammar.Range) source.Ref {
+		if g.End <= g.Start {
+			return f.Ref
+		}
+		return f.Ref.Within(g.Start, g.End)
+	}}
+}
+
+// confFiles returns the visible files, and notes those that cannot be seen.
+func (r *tunnelReader) confFiles(what []aspect, globs ...string) (confs []confText, complete bool) {
+	complete = true
+	for _, f := range r.c.files(globs...) {
+		if f.State == Unknown && f.Text == "" {
+			complete = false
+			r.missed(f.Why, f.Ref, what...)
+			continue
+		}
+		confs = append(confs, confOf(f))
+	}
+	return confs, complete
+}
+
+// openVPN reads the configuration files at globs, and the options on the
+// command line. It leaves what neither says as it is.
+func (r *tunnelReader) openVPN(globs ...string) {
+	t := r.t
+	t.Kind = "openvpn"
+	if t.Interface == "" {
+		t.Interface = "tun0"
+	}
+	needed := []aspect{aspectRoutes, aspectResolver, aspectKillSwitch, aspectMasquerade}
+	files, complete := r.confFiles(needed, globs...)
+	files = append(files, r.openVPNArgs()...)
+	var confs []*grammar.OpenVPN
+	var froms []confText
+	for _, f := range files {
+		conf := grammar.ParseOpenVPN(f.text)
+		switch {
+		case conf.Unknown:
+			complete = false
+			r.missed(path.Base(f.path)+" is filled in later", f.whole, needed...)
+		case len(conf.Directives) > 0 && isOpenVPNConf(conf):
+			confs = append(confs, conf)
+			froms = append(froms, f)
+		}
+	}
+	if len(confs) == 0 {
+		return
+	}
+	t.Config = froms[0].whole
+	server, client := false, false
+	for _, conf := range confs {
+		switch conf.IsServer() {
+		case grammar.Yes:
+			server = true
+		case grammar.No:
+			client = true
+		}
+	}
+	if d := confs[0].Dev().Text; d != "" && strings.ContainsAny(d, "0123456789") {
+		t.Interface = d
+	}
+	if server {
+		t.Side = "server"
+		for i, conf := range confs {
+			r.openVPNServer(conf, froms[i])
+		}
+		return
+	}
+	if client {
+		t.Side = "client"
+	}
+	r.openVPNClients(confs, froms, complete)
+}
+
+// isOpenVPNConf tells a tunnel's configuration from other files that end alike.
+func isOpenVPNConf(conf *grammar.OpenVPN) bool {
+	return conf.IsServer() != grammar.Unknown || conf.Dev().Set() || len(conf.Remotes()) > 0 ||
+		len(conf.Routes()) > 0 || len(conf.All("redirect-gateway")) > 0 || len(conf.All("pull-filter")) > 0 || len(conf.All("route-nopull")) > 0
+}
+
+// openVPNServer: what it pushes is routed by the clients; its own routes lead
+// to networks behind them.
+func (r *tunnelReader) openVPNServer(conf *grammar.OpenVPN, f confText) {
+	t := r.t
+	pool, ok := conf.Server()
+	if ok {
+		if at, valid := prefixAt(pool, f.at(pool.Range)); valid {
+			t.Pool = append(t.Pool, at)
+		}
+	}
+	if pool, ok = conf.ServerIPv6(); ok {
+		if at, valid := prefixAt(pool, f.at(pool.Range)); valid {
+			t.Pool = append(t.Pool, at)
+		}
+	}
+	t.Clients.State = Present
+	for _, route := range conf.PushedRoutes() {
+		if at, valid := prefixAt(route.Prefix, f.at(route.Range)); valid {
+			t.Clients.Routes = append(t.Clients.Routes, at)
+		} else {
+			t.Clients.State = Unknown
+		}
+	}
+	if _, all := conf.PushedRedirectGateway(); all {
+		t.Clients.Default = true
+	}
+	for _, option := range conf.DNS() {
+		if !option.Pushed || option.Type != "DNS" && option.Type != "DNS6" && option.Type != "address" {
+			continue
+		}
+		if at, valid := prefixAt(grammar.ParsePrefix(option.Value.Text, option.Value.Start), f.at(option.Range)); valid {
+			t.Clients.Resolvers = append(t.Clients.Resolvers, at)
+		}
+	}
+	r.takesNothing("a server")
+	for _, route := range conf.Routes() {
+		if at, valid := prefixAt(route.Prefix, f.at(route.Range)); valid && !route.AroundTunnel() {
+			t.Routes.State, t.Routes.Ref, t.Routes.Why = Present, at.Ref, "route "+at.Text
+			t.Routes.Prefixes = append(t.Routes.Prefixes, at)
+		}
+	}
+	t.Resolver.Rewrites, t.Resolver.Why = Absent, "a server"
+	r.openVPNScripts(conf)
+}
+
+// openVPNClients joins the configurations that a client may start with. Where
+// they disagree about the default route, or a server may push one, the routes
+// are unknown.
+func (r *tunnelReader) openVPNClients(confs []*grammar.OpenVPN, froms []confText, complete bool) {
+	t := r.t
+	t.RepliesKept = notYet(t.RepliesKept, Absent)
+	// An image that always captures the default route does so whatever the
+	// configuration adds.
+	always := t.Routes.State == Present && t.Routes.Default
+	redirects, pushes := 0, false
+	unclear := !complete
+	for i, conf := range confs {
+		f := froms[i]
+		if redirect, has := conf.RedirectGateway(); has {
+			redirects++
+			if !always {
+				r.openVPNRedirect(redirect, f)
+			}
+		} else if conf.Pulls("redirect-gateway") != grammar.No || conf.Pulls("route ") != grammar.No {
+			pushes = true
+		}
+		for _, route := range conf.Routes() {
+			at, valid := prefixAt(route.Prefix, f.at(route.Range))
+			around := route.AroundTunnel() || route.Gateway.Set() && route.Gateway.Text != "vpn_gateway"
+			switch {
+			case around && valid:
+				t.Bypass.Entries = append(t.Bypass.Entries, at)
+			case around:
+				t.Bypass.State = Unknown
+				r.missed("route "+clip(route.Prefix.Text)+" is filled in later", f.at(route.Range), aspectBypass)
+			case valid:
+				t.Routes.Prefixes = append(t.Routes.Prefixes, at)
+			default:
+				unclear = true
+			}
+		}
+		r.openVPNResolver(conf, f)
+		r.openVPNScripts(conf)
+	}
+	if len(t.Bypass.Entries) > 0 && t.Bypass.State == Absent {
+		t.Bypass.State = Present
+	}
+	if t.Bypass.Key == "" {
+		t.Bypass.Key = openVPNRouteBypass
+		t.Bypass.Ref = t.Routes.Ref
+		if len(t.Bypass.Entries) > 0 {
+			t.Bypass.Ref = t.Bypass.Entries[0].Ref
+		}
+	}
+	switch {
+	case always:
+		t.Routes.MoreSpecificWin = true
+	case redirects == len(confs) && complete:
+	case redirects > 0:
+		t.Routes.State, t.Routes.Default = Unknown, false
+		r.missed("the container's configurations differ, and which one it uses is not known", t.Config, aspectRoutes)
+	case pushes || unclear:
+		t.Routes.State = Unknown
+		why := "the server may push routes, redirect-gateway among them"
+		if !pushes {
+			why = "some routes are filled in later"
+		}
+		r.missed(why+"; write redirect-gateway or route-nopull into the configuration to settle it", t.Config, aspectRoutes)
+	case len(t.Routes.Prefixes) > 0:
+		t.Routes.State, t.Routes.Ref, t.Routes.Why = Present, t.Routes.Prefixes[0].Ref, "route "+t.Routes.Prefixes[0].Text
+		t.Routes.Default = hasDefault(t.Routes.Prefixes)
+	default:
+		r.takesNothing("no redirect-gateway and no route")
+	}
+}
+
+func (r *tunnelReader) openVPNRedirect(redirect grammar.Redirect, f confText) {
+	rt := &r.t.Routes
+	ref := f.at(redirect.Range)
+	kept := rt.Prefixes
+	var all []string
+	if redirect.IPv4 {
+		all = append(all, "0.0.0.0/0")
+	}
+	if redirect.IPv6 {
+		all = append(all, "::/0")
+	}
+	r.takesDefault(ref, clip(f.text[redirect.Start:redirect.End]), all...)
+	rt.Prefixes = append(rt.Prefixes, kept...)
+	rt.Default = len(all) > 0
+	// With def1 and without, connected and static routes of the main table stay
+	// more specific (FG E2.5).
+	rt.MoreSpecificWin = true
+}
+
+// openVPNResolver: on Linux only a script changes /etc/resolv.conf (FG E2.6).
+func (r *tunnelReader) openVPNResolver(conf *grammar.OpenVPN, f confText) {
+	res := &r.t.Resolver
+	for _, d := range conf.UpScripts() {
+		script := d.Arg(0).Text
+		if !strings.Contains(script, "resolv") && path.Base(script) != "up.sh" {
+			continue
+		}
+		res.Rewrites, res.Ref, res.Why = Present, f.at(d.Range), d.Name.Text+" "+clip(script)
+	}
+	if res.Rewrites == Unknown && r.resolverByScript() {
+		res.Rewrites, res.Why = Absent, "no up script writes the resolver"
+	}
+	if res.Rewrites != Present {
+		return
+	}
+	for _, option := range conf.DNS() {
+		if !option.Pushed && (option.Type == "DNS" || option.Type == "DNS6" || option.Type == "address") && !option.Value.Unknown {
+			res.Servers = appendNew(res.Servers, option.Value.Text)
+		}
+	}
+}
+
+// openVPNScripts reads what the configuration's mounted scripts do to the
+// firewall.
+func (r *tunnelReader) openVPNScripts(conf *grammar.OpenVPN) {
+	for _, d := range conf.UpScripts() {
+		words := strings.Fields(d.Arg(0).Text)
+		if len(words) == 0 {
+			continue
+		}
+		if s, mounted := r.c.scriptFile(words[0], r.c.knownEnv()); mounted {
+			r.firewall(s)
+		}
+	}
+}
+
+// notYet returns the answer, or fallback while there is none.
+func notYet(answer, fallback Known) Known {
+	if answer == Unknown {
+		return fallback
+	}
+	return answer
+}

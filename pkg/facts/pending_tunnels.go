@@ -1,5 +1,0 @@
-package facts
-
-func readTunnels(*podView) []Tunnel { return nil }
-
-func readCaptures(*podView) {}

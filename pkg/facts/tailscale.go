@@ -1,0 +1,128 @@
+package facts
+
+import (
+	"strings"
+)
+
+// tailscale reads the official container image (FG C6).
+func (r *tunnelReader) tailscale() {
+	t := r.t
+	t.Kind, t.Side, t.Interface = "mesh", "mesh", "tailscale0"
+	if dir := r.c.env("TS_EXPERIMENTAL_VERSIONED_CONFIG_DIR"); dir.State == Present {
+		t.UserSpace = Unknown
+		r.missed("TS_EXPERIMENTAL_VERSIONED_CONFIG_DIR holds the settings", dir.Ref, aspectRoutes, aspectResolver, aspectMasquerade)
+		t.KillSwitch = Switch{State: Absent, Ref: t.ContainerRef, Why: "the image has none"}
+		return
+	}
+	userspace := r.c.env("TS_USERSPACE")
+	switch {
+	case userspace.State == Absent, userspace.State == Present && !isOff(userspace.Text):
+		t.UserSpace = Present
+	case userspace.State == Unknown:
+		t.UserSpace = Unknown
+	}
+	extra := r.c.env("TS_EXTRA_ARGS")
+	if !r.namesEnv("TS_EXTRA_ARGS") && extra.State == Unknown {
+		extra.Text = ""
+	}
+	r.tailscaleFlags(flagsOf(extra.Text), extra)
+}
+
+// tailscaleFlags decides by the flags of `tailscale up`. Advertised routes are
+// what others send here; they take nothing from the pod.
+func (r *tunnelReader) tailscaleFlags(flags map[string]string, at value) {
+	t := r.t
+	t.KillSwitch = Switch{State: Absent, Ref: t.ContainerRef, Why: "the image has none"}
+	t.Masquerade = Switch{State: Present, Ref: t.ContainerRef, Why: "subnet routes are translated by default"}
+	if v, has := flags["snat-subnet-routes"]; has && isOff(v) {
+		t.Masquerade = Switch{State: Absent, Ref: at.Ref, Why: "--snat-subnet-routes=false"}
+	}
+	t.RepliesKept = Present // table 52 holds routes of the tailnet only, and its own mark keeps replies
+	acceptDNS := r.c.env("TS_ACCEPT_DNS")
+	dns, dnsAt := acceptDNS.State == Present && isOn(acceptDNS.Text), acceptDNS.Ref
+	if v, has := flags["accept-dns"]; has {
+		dns, dnsAt = !isOff(v), at.Ref
+	}
+	t.Resolver.Rewrites, t.Resolver.Why = Absent, "accept-dns is off by default"
+	switch {
+	case t.UserSpace == Present:
+		t.Resolver.Why = "user space networking leaves the resolver alone"
+	case dns:
+		t.Resolver.Rewrites, t.Resolver.Ref, t.Resolver.Why = Present, dnsAt, "accept-dns"
+		t.Resolver.Servers = []string{"100.100.100.100"}
+		// MagicDNS hands other names to what the tailnet's administrator chose.
+		t.Resolver.ReachesCluster = Unknown
+	case at.State == Unknown && r.namesEnv("TS_EXTRA_ARGS"):
+		t.Resolver.Rewrites = Unknown
+		r.missed(at.Why, at.Ref, aspectResolver)
+	}
+	if t.UserSpace == Present {
+		r.takesNothing("user space networking")
+		return
+	}
+	exit, hasExit := flags["exit-node"]
+	_, accepts := flags["accept-routes"]
+	if v := flags["accept-routes"]; isOff(v) {
+		accepts = false
+	}
+	switch {
+	case hasExit && exit != "":
+		r.takesDefault(at.Ref, "--exit-node="+exit, "0.0.0.0/0", "::/0")
+	case accepts:
+		t.Routes.Ref, t.Routes.Why = at.Ref, "--accept-routes"
+		r.missed("--accept-routes takes the routes that the tailnet advertises", at.Ref, aspectRoutes)
+	case at.State == Unknown && r.namesEnv("TS_EXTRA_ARGS"):
+		r.missed(at.Why, at.Ref, aspectRoutes)
+	default:
+		// Host routes to the tailnet's machines, in a table of their own.
+		r.takesNothing("only machines of the tailnet")
+	}
+}
+
+// tailscaleOther: in other people's images the command line decides.
+func (r *tunnelReader) tailscaleOther() {
+	t := r.t
+	t.Kind, t.Side, t.Interface = "mesh", "mesh", "tailscale0"
+	words, _ := r.c.argv()
+	t.UserSpace = Unknown
+	var text []string
+	for _, w := range words {
+		text = append(text, w.Text)
+	}
+	all := strings.Join(text, " ")
+	switch {
+	case strings.Contains(all, "userspace-networking"):
+		t.UserSpace = Present
+	case strings.Contains(all, "tailscaled"):
+		t.UserSpace = Absent
+	}
+	if strings.Contains(all, "tailscale up") || t.UserSpace == Present {
+		r.tailscaleFlags(flagsOf(all), value{State: Present, Ref: r.c.c.Ref})
+		return
+	}
+	r.missed("the image's own start script decides", t.ContainerRef, aspectRoutes, aspectResolver)
+}
+
+// flagsOf reads --name=value, --name value and --name out of a command line.
+// Values with blanks do not occur in the flags that matter here.
+func flagsOf(text string) map[string]string {
+	out := map[string]string{}
+	fields := strings.Fields(text)
+	for i, f := range fields {
+		f = strings.Trim(f, `"'`)
+		name, isFlag := strings.CutPrefix(f, "-")
+		if !isFlag {
+			continue
+		}
+		name = strings.TrimPrefix(name, "-")
+		name, v, has := strings.Cut(name, "=")
+		if !has {
+			// Boolean flags of tailscale take no separate value.
+			if i+1 < len(fields) && !strings.HasPrefix(fields[i+1], "-") {
+				v = strings.Trim(fields[i+1], `"'`)
+			}
+		}
+		out[name] = v
+	}
+	return out
+}

@@ -1,0 +1,271 @@
+package facts
+
+import (
+	"net/netip"
+	"sort"
+	"strings"
+
+	"github.com/vpnlint/vpnlint/pkg/finding"
+	"github.com/vpnlint/vpnlint/pkg/grammar"
+	"github.com/vpnlint/vpnlint/pkg/images"
+	"github.com/vpnlint/vpnlint/pkg/source"
+)
+
+// readTunnels returns the pod's tunnels in the order of its containers, without
+// their captures.
+func readTunnels(p *podView) []Tunnel {
+	var out []Tunnel
+	for _, c := range p.containers {
+		family := c.image.Family
+		if family == nil || !c.c.DataPlane || outlived(p, c) {
+			continue
+		}
+		r := newTunnelReader(p, c, family)
+		r.read()
+		out = append(out, r.finish())
+	}
+	if t, routed := routedThroughGateway(p); routed {
+		out = append(out, t)
+	}
+	return out
+}
+
+// outlived: an init container that ends, next to a lasting container of the
+// same family, only prepares what the other one runs.
+func outlived(p *podView, c *containerView) bool {
+	if c.c.Stage != Init {
+		return false
+	}
+	for _, other := range p.containers {
+		if other.c.Stage != Init && other.c.Family == c.c.Family && other.c.DataPlane {
+			return true
+		}
+	}
+	return false
+}
+
+// tunnelReader gathers what the settings of one container say about its
+// tunnel. Every reader method fills the tunnel; what it could not see it notes
+// with missed, and finish turns that into one gap.
+type tunnelReader struct {
+	pod    *podView
+	c      *containerView
+	family *images.Family
+	t      *Tunnel
+	lost   []lost
+	// stopped are destinations that hooks reject outside the tunnel.
+	stopped []netip.Prefix
+	// hookRoutes: a hook adds routes into the tunnel.
+	hookRoutes bool
+}
+
+// lost is something that could not be seen.
+type lost struct {
+	what aspect
+	why  string
+	ref  source.Ref
+}
+
+// aspect is a part of a tunnel that a gap speaks of.
+type aspect string
+
+const (
+	aspectRoutes     aspect = "routes"
+	aspectBypass     aspect = "bypass list"
+	aspectResolver   aspect = "resolver"
+	aspectKillSwitch aspect = "kill switch"
+	aspectMasquerade aspect = "masquerade"
+)
+
+// newTunnelReader starts with what is true of any tunnel of which nothing was
+// read yet.
+func newTunnelReader(p *podView, c *containerView, family *images.Family) *tunnelReader {
+	at := c.c.Ref
+	return &tunnelReader{pod: p, c: c, family: family, t: &Tunnel{
+		Container: c.c.Name, ContainerRef: at, Family: c.c.Family, FamilyTitle: c.c.FamilyTitle, Version: c.c.Version,
+		Kind: "other", Side: "unknown", UserSpace: Absent,
+		Routes:      Routes{State: Unknown, Ref: at},
+		Bypass:      Bypass{State: Absent, Ref: at},
+		Resolver:    Resolver{Rewrites: Unknown, Ref: at, Split: Absent},
+		KillSwitch:  Switch{State: Unknown, Ref: at},
+		Masquerade:  Switch{State: Unknown, Ref: at},
+		Clients:     Clients{State: Absent},
+		RepliesKept: Unknown,
+	}}
+}
+
+// finish fills empty lists, for the rules see [] and never null, and records
+// what could not be seen.
+func (r *tunnelReader) finish() Tunnel {
+	t := r.t
+	t.Routes.Prefixes = orEmpty(t.Routes.Prefixes)
+	t.Bypass.Entries = orEmpty(t.Bypass.Entries)
+	t.Bypass.Malformed = orEmpty(t.Bypass.Malformed)
+	t.Captures = orEmpty(t.Captures)
+	t.Pool = orEmpty(t.Pool)
+	t.Addresses = orEmpty(t.Addresses)
+	t.Local = orEmpty(t.Local)
+	t.Peers = orEmpty(t.Peers)
+	t.Resolver.Servers = orEmpty(t.Resolver.Servers)
+	t.Clients.Routes = orEmpty(t.Clients.Routes)
+	t.Clients.Resolvers = orEmpty(t.Clients.Resolvers)
+	if t.Bypass.Ref.IsZero() {
+		t.Bypass.Ref = t.Routes.Ref
+	}
+	r.recordGap()
+	return *t
+}
+
+// missed notes that an aspect could not be seen.
+func (r *tunnelReader) missed(why string, ref source.Ref, what ...aspect) {
+	for _, w := range what {
+		r.lost = append(r.lost, lost{w, why, ref})
+	}
+}
+
+// recordGap makes one gap of all that was missed and is still unknown.
+func (r *tunnelReader) recordGap() {
+	var what, why []string
+	rules := map[string]bool{}
+	var at source.Ref
+	for _, l := range r.lost {
+		if r.stateOf(l.what) != Unknown {
+			continue
+		}
+		what = appendNew(what, string(l.what))
+		why = appendNew(why, l.why)
+		for _, rule := range l.what.rules() {
+			rules[rule] = true
+		}
+		if at.IsZero() {
+			at = l.ref
+		}
+	}
+	if len(what) == 0 {
+		return
+	}
+	if at.IsZero() {
+		at = r.t.ContainerRef
+	}
+	names := make([]string, 0, len(rules))
+	for rule := range rules {
+		names = append(names, rule)
+	}
+	sort.Strings(names)
+	r.pod.ix.gapAt(finding.Unresolved, r.pod.object, at,
+		"the "+join(what)+" of the "+r.t.FamilyTitle+" tunnel in container "+r.t.Container,
+		strings.Join(why, "; "),
+		"what this tunnel does to the pod's traffic is not judged: "+join(names)+" stay silent about it",
+		names...)
+}
+
+func (r *tunnelReader) stateOf(a aspect) Known {
+	switch a {
+	case aspectRoutes:
+		return r.t.Routes.State
+	case aspectBypass:
+		return r.t.Bypass.State
+	case aspectResolver:
+		return r.t.Resolver.Rewrites
+	case aspectKillSwitch:
+		return r.t.KillSwitch.State
+	default:
+		return r.t.Masquerade.State
+	}
+}
+
+// rules are those that stay silent while the aspect is unknown.
+func (a aspect) rules() []string {
+	switch a {
+	case aspectRoutes:
+		return []string{"VPN302", "VPN402"}
+	case aspectBypass:
+		return []string{"VPN302", "VPN310", "VPN311"}
+	case aspectResolver:
+		return []string{"VPN501"}
+	case aspectKillSwitch:
+		return []string{"VPN304"}
+	default:
+		return []string{"VPN109"}
+	}
+}
+
+func appendNew(list []string, s string) []string {
+	for _, have := range list {
+		if have == s {
+			return list
+		}
+	}
+	return append(list, s)
+}
+
+// join writes "a, b and c".
+func join(list []string) string {
+	if n := len(list); n > 1 {
+		return strings.Join(list[:n-1], ", ") + " and " + list[n-1]
+	}
+	return strings.Join(list, "")
+}
+
+// takesNothing: the tunnel leaves the pod's own routes alone.
+func (r *tunnelReader) takesNothing(why string) {
+	r.t.Routes = Routes{State: Absent, Ref: r.t.ContainerRef, Why: why}
+}
+
+// takesDefault: everything goes into the tunnel.
+func (r *tunnelReader) takesDefault(ref source.Ref, why string, prefixes ...string) {
+	rt := &r.t.Routes
+	rt.State, rt.Default, rt.Ref, rt.Why, rt.Prefixes = Present, true, ref, why, nil
+	for _, p := range mustPrefixes(prefixes...) {
+		rt.Prefixes = append(rt.Prefixes, PrefixAt{Prefix: p.String(), Text: p.String(), Ref: ref})
+	}
+}
+
+// prefixAt turns a parsed entry into a fact; false for what is no prefix.
+func prefixAt(p grammar.Prefix, at source.Ref) (PrefixAt, bool) {
+	if !p.Valid {
+		return PrefixAt{}, false
+	}
+	return PrefixAt{Prefix: p.Prefix.Masked().String(), Text: p.Text, Ref: at}, true
+}
+
+// prefixList reads a list of prefixes out of one value.
+func prefixList(v value, separators string) []PrefixAt {
+	var out []PrefixAt
+	for _, p := range grammar.ParsePrefixes(v.Text, 0, separators) {
+		if at, ok := prefixAt(p, v.within(p.Start, p.End)); ok {
+			out = append(out, at)
+		}
+	}
+	return out
+}
+
+// hasDefault reports whether a list covers all of IPv4 or all of IPv6, in one
+// piece or as two halves.
+func hasDefault(list []PrefixAt) bool {
+	covered := func(halves ...string) bool {
+		for _, h := range halves {
+			found := false
+			for _, p := range list {
+				found = found || p.Prefix == h
+			}
+			if !found {
+				return false
+			}
+		}
+		return true
+	}
+	return covered("0.0.0.0/0") || covered("0.0.0.0/1", "128.0.0.0/1") ||
+		covered("::/0") || covered("::/1", "8000::/1") || covered("2000::/3")
+}
+
+// hostsOf returns the addresses of a list, as text.
+func hostsOf(list []PrefixAt) []string {
+	var out []string
+	for _, e := range list {
+		if p, err := netip.ParsePrefix(e.Prefix); err == nil && p.IsSingleIP() {
+			out = append(out, p.Addr().String())
+		}
+	}
+	return out
+}
