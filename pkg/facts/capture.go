@@ -217,7 +217,7 @@ func suggest(t *Tunnel, missing []string) string {
 	case t.Bypass.Separator == " ":
 		return key + `="` + strings.Join(all, " ") + `"`
 	default:
-		return key + "=" + strings.Join(ofFamily(key, all), t.Bypass.Separator[:1])
+		return key + "=" + strings.Join(forVariable(key, all), t.Bypass.Separator[:1])
 	}
 }
 
@@ -241,8 +241,8 @@ func oneVariableEach(key string, list []string) string {
 	return strings.Join(out, "\n")
 }
 
-// ofFamily keeps what a variable for one address family takes.
-func ofFamily(key string, list []string) []string {
+// forVariable keeps what a variable for one address family takes.
+func forVariable(key string, list []string) []string {
 	if !strings.HasSuffix(key, "_IPV4") {
 		return list
 	}

@@ -25,7 +25,7 @@ func (r *tunnelReader) tailscale() {
 	if !r.namesEnv("TS_EXTRA_ARGS") && extra.State == Unknown {
 		extra.Text = ""
 	}
-	r.tailscaleFlags(flagsOf(extra.Text), extra)
+	r.tailscaleFlags(dashFlags(extra.Text), extra)
 }
 
 // tailscaleFlags decides by the flags of `tailscale up`. Advertised routes are
@@ -97,15 +97,15 @@ func (r *tunnelReader) tailscaleOther() {
 		t.UserSpace = Absent
 	}
 	if strings.Contains(all, "tailscale up") || t.UserSpace == Present {
-		r.tailscaleFlags(flagsOf(all), value{State: Present, Ref: r.c.c.Ref})
+		r.tailscaleFlags(dashFlags(all), value{State: Present, Ref: r.c.c.Ref})
 		return
 	}
 	r.missed("the image's own start script decides", t.ContainerRef, aspectRoutes, aspectResolver)
 }
 
-// flagsOf reads --name=value, --name value and --name out of a command line.
+// dashFlags reads --name=value, --name value and --name out of a command line.
 // Values with blanks do not occur in the flags that matter here.
-func flagsOf(text string) map[string]string {
+func dashFlags(text string) map[string]string {
 	out := map[string]string{}
 	fields := strings.Fields(text)
 	for i, f := range fields {
