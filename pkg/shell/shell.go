@@ -3,37 +3,85 @@
 // cannot know. It uses a real shell parser and never runs anything.
 package shell
 
-// Command is one simple command of a script in the order of its text.
+import "path"
+
+// Command is one simple command of a script in the order in which a shell meets
+// it. Wrappers (exec, sudo, env, timeout, nsenter, ...) are looked through: the
+// command is the inner one. A function's commands stand where it is called.
 type Command struct {
 	// Words are the expanded words. A word whose value depends on something
 	// unknown has Known false and Text with the unknown parts as written.
 	Words []Word
-	// Redirects: `echo 1 > /proc/sys/net/ipv4/ip_forward`.
+	// Redirects of standard output: `echo 1 > /proc/sys/net/ipv4/ip_forward`.
 	Redirects []Redirect
+	// HereDoc is the text of a here-document on standard input, HereDocKnown
+	// whether all of it is known.
+	HereDoc      string
+	HereDocKnown bool
 	// PipedFrom is the command whose standard output it reads, nil for none.
 	PipedFrom *Command
 	// Conditional: it is reached only if some test holds (if, case, &&, a loop
-	// that may not run). A left operand of && or || is not conditional.
+	// that may not run, an earlier exit 0 in a branch). A left operand of && or
+	// || is not conditional, and neither is what follows "action &&": an action
+	// that is no test is expected to succeed. A test whose outcome is certain
+	// makes nothing conditional; what it excludes is not reported at all.
 	Conditional bool
+	// Conditions are the commands whose outcome decides whether it is reached,
+	// the outermost first. It may be empty for a Conditional command.
+	Conditions []*Command
+	// OrElse is the left operand of || whose failure it answers.
+	OrElse *Command
 	// Loop: it stands in a loop (while/until/for), its condition included.
 	Loop bool
-	// LoopCondition: it is (part of) the condition of a while or until loop.
+	// LoopCondition: it is (part of) the condition of a while or until loop, or
+	// decides a break.
 	LoopCondition bool
+	// Awaited: a LoopCondition whose loop ends once what it looks for is there:
+	// `until CMD`, `while ! CMD`, `while [ ! -e FILE ]`, `CMD && break`.
+	Awaited bool
 	// Tolerated: the script goes on if it fails (|| true, || :, a condition, no
 	// set -e and not the last command).
 	Tolerated bool
 	// Background: started with &.
 	Background bool
+	// Substituted: its output becomes part of another command: $(...).
+	Substituted bool
 	// Exec: run through exec; nothing after it runs.
 	Exec bool
+	// Wrappers are the names of the wrappers that were looked through, the
+	// outermost first. OtherNetNS: one of them enters another network namespace
+	// (nsenter -n, ip netns exec), so that it is not the pod's that it changes.
+	Wrappers   []string
+	OtherNetNS bool
+	// Arg is the element of the argument vector in which the offsets count, 0
+	// for a script.
+	Arg int
 	// Start and End are byte offsets in the script.
 	Start, End int
 }
 
+// Name returns the command's name without its directory, "" if it is unknown.
+func (c *Command) Name() string {
+	if len(c.Words) == 0 || !c.Words[0].Known || c.Words[0].Text == "" {
+		return ""
+	}
+	return path.Base(c.Words[0].Text)
+}
+
+// args returns the words after the name.
+func (c *Command) args() []Word {
+	if len(c.Words) == 0 {
+		return nil
+	}
+	return c.Words[1:]
+}
+
 // Word is an expanded word of a command.
 type Word struct {
-	Text       string
-	Known      bool
+	Text  string
+	Known bool
+	// Arg is the element of the argument vector in which the offsets count.
+	Arg        int
 	Start, End int
 }
 
@@ -50,4 +98,7 @@ type Script struct {
 	// Commands then holds what was read before it. ErrAt is its byte offset.
 	Err   error
 	ErrAt int
+	// Truncated: the script is so large or so deeply nested that reading it was
+	// given up; Commands holds its beginning.
+	Truncated bool
 }
