@@ -1,0 +1,579 @@
+package loader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+	"time"
+
+	"helm.sh/helm/v3/pkg/chart"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"helm.sh/helm/v3/pkg/engine"
+
+	"github.com/vpnlint/vpnlint/pkg/finding"
+	"github.com/vpnlint/vpnlint/pkg/source"
+)
+
+// This file and its neighbours (helm_*.go, values.go) are all that knows Helm's
+// library. What it may do is kept small: no DNS, no lookup, no network, no file
+// beside those of the tree and the values files that the user names.
+//
+// Helm writes warnings ("cannot overwrite table ...") to the standard logger of
+// package log. A library has no business in redirecting that for the whole
+// process while others may write to it; the program's main function does, once,
+// before anything runs.
+
+// renderChart renders the chart in the tree's directory dir with its default
+// values and those of opts, and reads its objects. What cannot be rendered is a
+// gap; the templates around it are rendered all the same.
+//
+// Helm's engine knows neither contexts nor limits. A render that outlives its
+// time is abandoned: its goroutine runs on until the engine returns, which costs
+// memory and a core but nothing else, for all that it reads is its own.
+func renderChart(ctx context.Context, t *tree, dir string, opts Options) rendered {
+	limits := opts.Limits.withDefaults()
+	within := time.Duration(limits.RenderSeconds) * time.Second
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	failed := func(why string) rendered {
+		return rendered{gaps: []finding.Gap{chartGap(t, dir, why)}, used: []string{path.Join(dir, "Chart.yaml")}}
+	}
+	done := make(chan rendered, 1)
+	go func() {
+		defer func() {
+			if r := recover(); r != nil {
+				done <- failed(fmt.Sprintf("Helm's library gave up: %v", r))
+			}
+		}()
+		run := &chartRun{ctx: ctx, t: t, dir: dir, opts: opts, limits: limits}
+		done <- run.render()
+	}()
+	select {
+	case out := <-done:
+		return out
+	case <-ctx.Done():
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return failed(fmt.Sprintf("it took longer than %s; look for a loop or a huge repeat in its templates, or raise Limits.RenderSeconds", within))
+		}
+		return failed("the run was stopped")
+	}
+}
+
+// chartGap says that a chart could not be rendered at all.
+func chartGap(t *tree, dir, why string) finding.Gap {
+	return finding.Gap{
+		Kind: finding.Unreadable, File: t.display(path.Join(dir, "Chart.yaml")), Line: 1,
+		What: "the chart was not rendered", Why: why, Consequence: "none of the chart's objects were checked",
+	}
+}
+
+// chartRun renders one chart.
+type chartRun struct {
+	ctx    context.Context
+	t      *tree
+	dir    string
+	opts   Options
+	limits Limits
+
+	loaded  *loadedChart
+	user    *userValues
+	caps    *chartutil.Capabilities
+	release chartutil.ReleaseOptions
+	layers  []*valueLayer
+	entries map[string]*templateEntry // by the engine's name for them
+	out     rendered
+}
+
+// templateEntry is one template as the engine names it: a chart that is used
+// under two aliases has its templates twice.
+type templateEntry struct {
+	key    string
+	chart  *chart.Chart
+	index  int // in chart.Templates
+	file   *source.File
+	fixed  *source.Location
+	prefix []string // of the chart's values
+	// parsed is nil for a template without a twin.
+	parsed *templateFile
+	twin   string // the engine's name for the twin, "" when there is none
+	// left says that the template failed and is left out.
+	left bool
+}
+
+func (e *templateEntry) partial() bool { return strings.HasPrefix(path.Base(e.key), "_") }
+func (e *templateEntry) notes() bool   { return strings.HasSuffix(e.key, "NOTES.txt") }
+
+func (r *chartRun) gap(g finding.Gap) { r.out.gaps = append(r.out.gaps, g) }
+
+func (r *chartRun) fail(why string) rendered {
+	r.gap(chartGap(r.t, r.dir, why))
+	return r.out
+}
+
+func (r *chartRun) render() rendered {
+	reader := &chartReader{ctx: r.ctx, t: r.t, limits: r.limits, out: &loadedChart{
+		sources: map[*chart.File]*chartSource{}, files: map[*chart.File]*source.File{},
+	}}
+	c, err := reader.read(r.dir)
+	r.out.used = append(reader.used, path.Join(r.dir, "Chart.yaml"))
+	r.out.gaps = append(r.out.gaps, reader.gaps...)
+	if err != nil {
+		return r.fail(err.Error())
+	}
+	r.loaded = reader.out
+	r.loaded.chart = c
+	if strings.EqualFold(c.Metadata.Type, "library") {
+		return r.out // it has no objects of its own; charts that use it are rendered with it
+	}
+	user, gap := readUserValues(r.opts, r.limits)
+	if gap != nil {
+		r.gap(*gap)
+		return r.out
+	}
+	r.user = user
+	if err := r.prepare(c); err != nil {
+		return r.fail(err.Error())
+	}
+	values, err := r.values()
+	if err != nil {
+		return r.fail(err.Error())
+	}
+	r.layers = r.valueLayers(c)
+	scope := r.scope(c, nil, values)
+	r.out.gaps = append(r.out.gaps, checkSchemas(c, scope, r.loaded)...)
+	r.missingDependencies(c)
+	r.collect(c, nil)
+	r.addTwins()
+	texts, values, ok := r.execute(values)
+	if ok {
+		r.read(texts, r.scope(c, nil, values))
+	}
+	r.collectFiles()
+	return r.out
+}
+
+// prepare sets what the templates see beside the values, and lets Helm decide
+// which dependencies are on.
+func (r *chartRun) prepare(c *chart.Chart) error {
+	version := r.opts.KubeVersion
+	if version == "" {
+		version = DefaultKubeVersion
+	}
+	kube, err := chartutil.ParseKubeVersion(version)
+	if err != nil {
+		return fmt.Errorf("the Kubernetes version %q cannot be read: %w", version, err)
+	}
+	r.caps = chartutil.DefaultCapabilities.Copy()
+	r.caps.KubeVersion = *kube
+	r.caps.APIVersions = append(slices.Clone(r.caps.APIVersions), r.opts.APIVersions...)
+	if want := c.Metadata.KubeVersion; want != "" && !chartutil.IsCompatibleRange(want, kube.Version) {
+		r.gap(finding.Gap{
+			Kind: finding.Unmodelled, File: r.t.display(path.Join(r.dir, "Chart.yaml")), Line: 1,
+			What:        fmt.Sprintf("the chart wants Kubernetes %s and was rendered for %s", want, kube.Version),
+			Why:         "helm refuses to install it there; name the cluster's version with --kube-version",
+			Consequence: "what was checked may differ from what that cluster gets",
+		})
+	}
+	r.release = chartutil.ReleaseOptions{Name: r.opts.ReleaseName, Namespace: r.opts.Namespace, Revision: 1, IsInstall: true}
+	if r.release.Name == "" {
+		r.release.Name = c.Name()
+	}
+	if r.release.Namespace == "" {
+		r.release.Namespace = "default"
+	}
+	if err := chartutil.ProcessDependenciesWithMerge(c, r.user.merged); err != nil {
+		return fmt.Errorf("working out its dependencies: %w", err)
+	}
+	return nil
+}
+
+// values makes the templates' top context anew: templates can write to it.
+func (r *chartRun) values() (chartutil.Values, error) {
+	v, err := chartutil.ToRenderValuesWithSchemaValidation(r.loaded.chart, r.user.merged, r.release, r.caps, true)
+	if err != nil {
+		return nil, fmt.Errorf("working out its values: %w", err)
+	}
+	return v, nil
+}
+
+// valueLayers lists who sets values, the one that wins first: --set, the last
+// values file to the first, the chart, its subcharts.
+func (r *chartRun) valueLayers(c *chart.Chart) []*valueLayer {
+	layers := slices.Clone(r.user.layers)
+	var visit func(c *chart.Chart, prefix []string)
+	visit = func(c *chart.Chart, prefix []string) {
+		src := r.loaded.sourceOf(c)
+		if f := src.files["values.yaml"]; f != nil {
+			layers = append(layers, &valueLayer{prefix: prefix, file: f, fixed: src.fixed})
+		}
+		for _, sub := range c.Dependencies() {
+			visit(sub, append(slices.Clone(prefix), sub.Name()))
+		}
+	}
+	visit(c, nil)
+	// Parents before their children's children.
+	sort.SliceStable(layers, func(i, j int) bool { return len(layers[i].prefix) < len(layers[j].prefix) })
+	return layers
+}
+
+// scope is what the chart's templates see as .Values.
+func (r *chartRun) scope(c *chart.Chart, prefix []string, top chartutil.Values) *valueScope {
+	s := &valueScope{prefix: prefix, values: plainMap(top["Values"]), layers: r.layers}
+	s.addImports(c, r.loaded)
+	s.subs = map[string]*valueScope{}
+	for _, sub := range c.Dependencies() {
+		inner := chartutil.Values{"Values": s.values[sub.Name()]}
+		s.subs[sub.Name()] = r.scope(sub, append(slices.Clone(prefix), sub.Name()), inner)
+	}
+	return s
+}
+
+func plainMap(v any) map[string]any {
+	switch v := v.(type) {
+	case map[string]any:
+		return v
+	case chartutil.Values:
+		return v
+	}
+	return map[string]any{}
+}
+
+// addImports records which of the chart's values come from its dependencies.
+func (s *valueScope) addImports(c *chart.Chart, l *loadedChart) {
+	split := func(v any) []string {
+		text, ok := v.(string)
+		if !ok || text == "." || text == "" {
+			return nil
+		}
+		return strings.Split(text, ".")
+	}
+	for _, d := range l.sourceOf(c).listed {
+		for _, im := range d.imports {
+			switch im := im.(type) {
+			case string:
+				s.imports = append(s.imports, valueImport{child: append([]string{d.called(), "exports"}, split(im)...)})
+			case map[string]any:
+				s.imports = append(s.imports, valueImport{parent: split(im["parent"]), child: append([]string{d.called()}, split(im["child"])...)})
+			}
+		}
+	}
+}
+
+// missingDependencies reports dependencies that are on but not in charts/.
+func (r *chartRun) missingDependencies(c *chart.Chart) {
+	have := map[string]bool{}
+	for _, sub := range c.Dependencies() {
+		have[sub.Name()] = true
+	}
+	on := map[string]bool{}
+	for _, d := range c.Metadata.Dependencies {
+		on[d.Name] = true // Helm has put the alias there and taken out what is off
+	}
+	for _, d := range r.loaded.sourceOf(c).listed {
+		if !on[d.called()] || have[d.called()] {
+			continue
+		}
+		name := d.name
+		if d.alias != "" {
+			name += " (alias " + d.alias + ")"
+		}
+		r.gap(finding.Gap{
+			Kind: finding.Unreadable, File: d.at.File, Line: d.at.Span.Start.Line,
+			What:        fmt.Sprintf("the dependency %s %s is not in charts/", name, d.version),
+			Why:         "nothing is downloaded; run helm dependency build " + r.t.display(r.dir) + ", or turn the dependency off",
+			Consequence: "its objects are missing from this report; the rest of the chart was rendered without it",
+		})
+	}
+	for _, sub := range c.Dependencies() {
+		r.missingDependencies(sub)
+	}
+}
+
+// collect lists the templates that the engine will see, under its names.
+func (r *chartRun) collect(c *chart.Chart, prefix []string) {
+	if r.entries == nil {
+		r.entries = map[string]*templateEntry{}
+	}
+	for _, sub := range c.Dependencies() {
+		r.collect(sub, append(slices.Clone(prefix), sub.Name()))
+	}
+	library := strings.EqualFold(c.Metadata.Type, "library")
+	for i, f := range c.Templates {
+		e := &templateEntry{
+			key: path.Join(c.ChartFullPath(), f.Name), chart: c, index: i, file: r.loaded.files[f],
+			fixed: r.loaded.sourceOf(c).fixed, prefix: prefix,
+		}
+		if library && !e.partial() || e.file == nil {
+			continue
+		}
+		r.entries[e.key] = e
+	}
+}
+
+// addTwins gives each template that can make objects its marked twin. The
+// engine runs templates in the order of their depth, the deepest first, so that
+// twins at the top run after all others; their numbers keep the others' order.
+func (r *chartRun) addTwins() {
+	keys := engineOrder(slices.Collect(maps.Keys(r.entries)))
+	for i, key := range keys {
+		e := r.entries[key]
+		if e.partial() || e.notes() || e.fixed != nil {
+			continue
+		}
+		parsed, err := parseTemplate(key, e.file.Text())
+		if err != nil {
+			continue // the engine says it better
+		}
+		if emptyTemplate(parsed) {
+			continue
+		}
+		text, err := parsed.twin(key)
+		if err != nil {
+			r.untraced(e, err)
+			continue
+		}
+		e.parsed = parsed
+		e.twin = fmt.Sprintf("%08d", len(keys)-i)
+		up := strings.Repeat("../", 1+strings.Count(e.chart.ChartFullPath(), "/"))
+		e.chart.Templates = append(slices.Clip(e.chart.Templates), &chart.File{Name: up + e.twin, Data: []byte(text)})
+	}
+}
+
+// emptyTemplate reports whether the file holds nothing but defines.
+func emptyTemplate(f *templateFile) bool {
+	return f.root == nil || len(f.root.Nodes) == 0
+}
+
+// engineOrder sorts templates as the engine runs them.
+func engineOrder(keys []string) []string {
+	sort.Slice(keys, func(i, j int) bool {
+		a, b := strings.Count(keys[i], "/"), strings.Count(keys[j], "/")
+		if a != b {
+			return a > b
+		}
+		return keys[i] > keys[j]
+	})
+	return keys
+}
+
+// untraced says that places in a template are not known.
+func (r *chartRun) untraced(e *templateEntry, err error) {
+	r.gap(finding.Gap{
+		Kind: finding.Unmodelled, File: e.file.Path(), What: "the lines of this template could not be traced", Why: err.Error(),
+		Consequence: "its objects were checked, but findings in them point at the file instead of a line",
+	})
+}
+
+// maxFailures bounds how many templates of one chart may be left out: every one
+// costs a render.
+const maxFailures = 40
+
+// execute renders the templates. One that fails is left out, for the engine
+// gives nothing at all when any does. It returns the values as they were
+// rendered.
+func (r *chartRun) execute(values chartutil.Values) (map[string]string, chartutil.Values, bool) {
+	for failures := 0; ; failures++ {
+		texts, err := engine.Engine{}.Render(r.loaded.chart, values)
+		if err == nil {
+			return texts, values, true
+		}
+		if r.ctx.Err() != nil {
+			return nil, nil, false // the watchdog has spoken
+		}
+		at := readEngineError(err)
+		if e := r.twinEntry(at.template); e != nil {
+			// The plain one went through: its objects can still be checked.
+			r.dropTwin(e)
+			r.untraced(e, fmt.Errorf("its marked copy does not render: %w", err))
+		} else if e := r.entries[at.template]; e != nil && !e.left && failures < maxFailures {
+			r.gap(r.explain(at, e, values))
+			r.leaveOut(e)
+		} else {
+			if failures >= maxFailures {
+				err = fmt.Errorf("more than %d of its templates fail, the last with: %w", maxFailures, err)
+			}
+			r.gap(chartGap(r.t, r.dir, err.Error()))
+			return nil, nil, false
+		}
+		if values, err = r.values(); err != nil {
+			r.gap(chartGap(r.t, r.dir, err.Error()))
+			return nil, nil, false
+		}
+	}
+}
+
+func (r *chartRun) twinEntry(name string) *templateEntry {
+	if name == "" {
+		return nil
+	}
+	for _, e := range r.entries {
+		if e.twin == name {
+			return e
+		}
+	}
+	return nil
+}
+
+func (r *chartRun) dropTwin(e *templateEntry) {
+	e.chart.Templates = slices.DeleteFunc(slices.Clone(e.chart.Templates), func(f *chart.File) bool {
+		return e.twin != "" && path.Base(f.Name) == e.twin && strings.HasPrefix(f.Name, "../")
+	})
+	e.twin, e.parsed = "", nil
+}
+
+// leaveOut takes a template's own text out of the render and leaves its
+// defines, which others may include.
+func (r *chartRun) leaveOut(e *templateEntry) {
+	r.dropTwin(e)
+	e.left = true
+	var b strings.Builder
+	if parsed, err := parseTemplate(e.key, e.file.Text()); err == nil {
+		for _, name := range sortedKeys(parsed.trees) {
+			if name != e.key {
+				fmt.Fprintf(&b, "{{define %q}}%s{{end}}", name, parsed.trees[name].Root.String())
+			}
+		}
+	}
+	e.chart.Templates = slices.Clone(e.chart.Templates)
+	e.chart.Templates[e.index] = &chart.File{Name: e.chart.Templates[e.index].Name, Data: []byte(b.String())}
+}
+
+// read reads the objects of the rendered texts and of the crds directories.
+func (r *chartRun) read(texts map[string]string, root *valueScope) {
+	u := unit{kind: source.Chart, dir: r.t.display(r.dir), namespace: r.release.Namespace}
+	var total int64
+	for _, text := range texts {
+		total += int64(len(text))
+	}
+	if total > 2*r.limits.OutputBytes {
+		r.gap(chartGap(r.t, r.dir, fmt.Sprintf("it renders more than %d bytes; raise Limits.OutputBytes if that is meant", r.limits.OutputBytes)))
+		return
+	}
+	defines := r.defines()
+	for _, key := range sortedKeys(r.entries) {
+		e := r.entries[key]
+		text, ok := texts[key]
+		if !ok || e.left || e.notes() || isBlankText(text) {
+			continue
+		}
+		r.decode(source.NewFile(e.file.Path(), text), r.mapOf(e, text, texts[e.twin], root, defines), u)
+	}
+	for _, crd := range r.loaded.chart.CRDObjects() {
+		file := r.loaded.files[crd.File]
+		if file == nil {
+			continue
+		}
+		var m textMap = identity{file}
+		if fixed := r.fixedOf(crd.File); fixed != nil {
+			m = fixedMap{*fixed}
+		}
+		r.decode(file, m, u)
+	}
+}
+
+func (r *chartRun) decode(f *source.File, m textMap, u unit) {
+	objects, gaps := decodeObjects(r.ctx, f, m, u, r.limits)
+	r.out.objects = append(r.out.objects, objects...)
+	r.out.gaps = append(r.out.gaps, gaps...)
+}
+
+// fixedOf returns the replacement location of the chart that holds a file.
+func (r *chartRun) fixedOf(f *chart.File) *source.Location {
+	var found *source.Location
+	var visit func(c *chart.Chart)
+	visit = func(c *chart.Chart) {
+		if slices.Contains(c.Files, f) {
+			found = r.loaded.sourceOf(c).fixed
+		}
+		for _, sub := range c.Dependencies() {
+			visit(sub)
+		}
+	}
+	visit(r.loaded.chart)
+	return found
+}
+
+// mapOf finds how a rendered text leads back to its template.
+func (r *chartRun) mapOf(e *templateEntry, plain, marked string, root *valueScope, defines func(string) (source.Location, bool)) textMap {
+	if e.fixed != nil {
+		return fixedMap{*e.fixed}
+	}
+	if e.parsed != nil {
+		events, err := e.parsed.align(plain, marked)
+		if err == nil {
+			return &templateMap{tmpl: e.parsed, file: e.file, plain: plain, events: events, scope: root.at(e.prefix), defines: defines}
+		}
+		r.untraced(e, err)
+	}
+	return fixedMap{documentLocation(e.file)}
+}
+
+// documentLocation points at a template's only document, or at the file.
+func documentLocation(f *source.File) source.Location {
+	at := source.Location{File: f.Path(), Span: f.Span(0, 0), Precision: source.WholeFile}
+	if i := strings.Index(f.Text(), "apiVersion:"); i >= 0 && strings.Count(f.Text(), "apiVersion:") == 1 {
+		at.Span, at.Precision = f.Span(i, i+len("apiVersion:")), source.WholeObject
+	}
+	return at
+}
+
+// fixedMap is the textMap of a text whose lines are not known or cannot be
+// shown.
+type fixedMap struct{ at source.Location }
+
+func (m fixedMap) Map(int, int) source.Provenance { return source.Provenance{Primary: m.at} }
+func (fixedMap) Absent(int, int) []source.Guard   { return nil }
+
+// defines finds where a define that the engine knows was written: of several,
+// the one that it parsed last.
+func (r *chartRun) defines() func(string) (source.Location, bool) {
+	find := sync.OnceValue(func() map[string]source.Location {
+		out := map[string]source.Location{}
+		for _, key := range engineOrder(slices.Collect(maps.Keys(r.entries))) {
+			e := r.entries[key]
+			for _, d := range scanDefines(e.file.Text()) {
+				at := source.Location{File: e.file.Path(), Span: e.file.Span(d.start, d.end), Precision: source.Exact}
+				if e.fixed != nil {
+					at = *e.fixed
+				}
+				out[d.name] = at
+			}
+		}
+		return out
+	})
+	return func(name string) (source.Location, bool) {
+		at, ok := find()[name]
+		return at, ok
+	}
+}
+
+// collectFiles lists the texts that locations may point into.
+func (r *chartRun) collectFiles() {
+	seen := map[string]bool{}
+	add := func(f *source.File) {
+		if f != nil && !seen[f.Path()] {
+			seen[f.Path()] = true
+			r.out.files = append(r.out.files, f)
+		}
+	}
+	for _, src := range r.loaded.sources {
+		if src.fixed != nil {
+			continue
+		}
+		for name, f := range src.files {
+			if strings.HasPrefix(name, "templates/") || strings.HasPrefix(name, "crds/") || path.Dir(name) == "." && path.Ext(name) == ".yaml" {
+				add(f)
+			}
+		}
+	}
+	for _, f := range r.user.files {
+		add(f)
+	}
+	sort.Slice(r.out.files, func(i, j int) bool { return r.out.files[i].Path() < r.out.files[j].Path() })
+}

@@ -1,0 +1,115 @@
+package loader
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+	"helm.sh/helm/v3/pkg/chart"
+
+	"github.com/vpnlint/vpnlint/pkg/finding"
+	"github.com/vpnlint/vpnlint/pkg/source"
+)
+
+// Helm's own validation fetches what a schema refers to, over HTTP and from any
+// file of the machine. A chart that is linted must do neither, so its schema is
+// validated here, by the same library with nothing to load from.
+
+// noLoader refuses every reference that leaves the schema.
+type noLoader struct{}
+
+var errForeignSchema = errors.New("it refers to another document, which is never fetched")
+
+func (noLoader) Load(url string) (any, error) {
+	return nil, fmt.Errorf("%s: %w", url, errForeignSchema)
+}
+
+// maxSchemaErrors bounds the gaps of one schema.
+const maxSchemaErrors = 10
+
+// checkSchemas holds the values of a chart and its subcharts against their
+// schemas. Values that break one are a gap each: Helm would refuse them.
+func checkSchemas(c *chart.Chart, s *valueScope, l *loadedChart) []finding.Gap {
+	var gaps []finding.Gap
+	if c.Schema != nil {
+		gaps = checkSchema(c, s, l.sourceOf(c))
+	}
+	for _, sub := range c.Dependencies() {
+		if _, ok := s.values[sub.Name()].(map[string]any); ok {
+			gaps = append(gaps, checkSchemas(sub, s.sub(sub.Name()), l)...)
+		}
+	}
+	return gaps
+}
+
+func checkSchema(c *chart.Chart, s *valueScope, src *chartSource) (gaps []finding.Gap) {
+	file := ""
+	switch schema := src.files["values.schema.json"]; {
+	case src.fixed != nil:
+		file = src.fixed.File
+	case schema != nil:
+		file = schema.Path()
+	}
+	unusable := func(why string) []finding.Gap {
+		return []finding.Gap{{
+			Kind: finding.Unmodelled, File: file, What: fmt.Sprintf("the values of chart %s were not held against its schema", c.Name()), Why: why,
+			Consequence: "the chart was rendered with values that the schema may forbid",
+		}}
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			gaps = unusable(fmt.Sprintf("the schema library gave up: %v", r))
+		}
+	}()
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(c.Schema))
+	if err != nil {
+		return unusable(err.Error())
+	}
+	compiler := jsonschema.NewCompiler()
+	compiler.UseLoader(noLoader{})
+	const name = "chart:///values.schema.json"
+	if err := compiler.AddResource(name, doc); err != nil {
+		return unusable(err.Error())
+	}
+	schema, err := compiler.Compile(name)
+	if err != nil {
+		return unusable(strings.ReplaceAll(err.Error(), name, "values.schema.json"))
+	}
+	var invalid *jsonschema.ValidationError
+	if err := schema.Validate(s.values); !errors.As(err, &invalid) {
+		return nil
+	}
+	printer := message.NewPrinter(language.English)
+	var visit func(e *jsonschema.ValidationError)
+	visit = func(e *jsonschema.ValidationError) {
+		if len(gaps) == maxSchemaErrors {
+			return
+		}
+		for _, cause := range e.Causes {
+			visit(cause)
+		}
+		if len(e.Causes) > 0 {
+			return
+		}
+		ref := s.ref(e.InstanceLocation)
+		at, key := ref.At, ref.Path
+		if at.File == "" {
+			at = source.Location{File: file}
+		}
+		if key == "" {
+			key = "(top)"
+		}
+		gaps = append(gaps, finding.Gap{
+			Kind: finding.Unreadable, File: at.File, Line: at.Span.Start.Line,
+			What:        fmt.Sprintf("the value %s breaks the schema of chart %s", key, c.Name()),
+			Why:         e.ErrorKind.LocalizedString(printer) + "; give it with --set " + key + "=... or a values file",
+			Consequence: "helm install refuses these values; the chart was rendered all the same",
+		})
+	}
+	visit(invalid)
+	return gaps
+}
