@@ -4,9 +4,24 @@
 #   A VPN server, subnet router or exit node forwards the packets of other hosts. The kernel drops
 #   them unless `net.ipv4.ip_forward` is 1 in the pod's own network namespace. The tunnel then comes
 #   up and its own address answers, because that packet ends there; everything behind it times out.
+#   Setting it on the node or in another pod is no declaration, and `kubectl exec ... sysctl -w` is
+#   gone with the next restart: only what the pod's manifest holds lasts.
 #
-#   Nothing in this pod's manifest sets it. What the pod gets depends on the node at the moment when
-#   its sandbox is made, and on the CNI plugin.
+#   Before writing it by hand, see whether the chart has a switch for it. A pod-level sysctl needs no
+#   privileged container, but the kubelet must allow it (`allowedUnsafeSysctls`): a pod whose sysctl
+#   is not allowed is scheduled and then fails with the reason `SysctlForbidden`. An init container
+#   works everywhere, but must be privileged. Clients that only need services of the cluster can also
+#   end at a proxy in front of them: nothing is forwarded then, and the clients' pool stays out of the
+#   cluster's routing.
+#
+#   **Where the wire disagrees with the folklore.** It is often said that a new network namespace
+#   starts with forwarding off. For IPv4 that is not so: with `net.core.devconf_inherit_init_net=0`,
+#   the default, Linux copies the IPv4 settings of the initial namespace, `ip_forward` among them.
+#   Measured on Linux 6.18: on a node with 1 a new namespace has 1, on a node with 0 it has 0, and
+#   IPv6 forwarding is 0 on both. So vpnlint does not claim that forwarding *is* 0 in this pod, only
+#   that nothing in the manifest says otherwise: what the pod gets is the node's setting at the moment
+#   when its sandbox is made, which the next node image may change. Where a CNI in view writes 0 into
+#   every pod, as Calico's does unless told otherwise, it is 0 for certain, and this is an error.
 # related_resources:
 #   - ref: https://docs.kernel.org/networking/ip-sysctl.html
 #     description: "Linux: ip_forward and conf/all/forwarding"
@@ -14,6 +29,8 @@
 #     description: "Linux: devconf_inherit_init_net, what a new network namespace starts with"
 #   - ref: https://kubernetes.io/docs/tasks/administer-cluster/sysctl-cluster/
 #     description: "Kubernetes: sysctls of a pod"
+#   - ref: https://docs.tigera.io/calico/latest/reference/installation/api
+#     description: "Calico: containerIPForwarding"
 # custom:
 #   id: VPN101
 #   name: forwarding-not-declared

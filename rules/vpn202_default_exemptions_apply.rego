@@ -39,15 +39,24 @@ findings contains finding if {
 	finding := {
 		"ref": places.either(agent.ref, agent.list.ref),
 		"message": sprintf(
-			"no exemption list is in view, so the agent's default (%s) applies: it covers %s, and packets of pods%s keep their pod address on the way there; %s%s",
+			"the masquerade agent has no list of its own, so its default (%s) applies: it covers %s, and packets of pods%s keep their pod address on the way there; %s%s",
 			[
 				concat(", ", agent.effective), text.set_list(masquerade.behind(targets)), text.of_cluster(agent.cluster),
 				masquerade.fate(targets), masquerade.narrowest(agent),
 			],
 		),
-		"related": array.concat(masquerade.related(targets), places.ranges(agent.pod_ranges)),
+		"related": array.concat(
+			configuration(agent),
+			array.concat(masquerade.related(targets), places.ranges(agent.pod_ranges)),
+		),
 		"containers": {agent.container},
 		"clusters": masquerade.clusters(agent),
 		"verify": masquerade.verify(agent, targets),
 	}
 }
+
+# A configuration that is there, but has no list.
+configuration(agent) := [{"ref": agent.list.ref, "says": agent.list.why} |
+	places.written(agent.list.ref)
+	agent.list.why != ""
+]

@@ -14,7 +14,7 @@ test_fires_at_the_agent if {
 	count(found) == 1
 	some f in found
 	f.ref == testing.ref("/agent")
-	contains(f.message, "the agent's default (10.0.0.0/8) applies")
+	contains(f.message, "so its default (10.0.0.0/8) applies")
 	contains(f.message, "10.20.0.0/16 behind onprem")
 }
 

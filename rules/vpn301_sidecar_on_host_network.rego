@@ -6,6 +6,9 @@
 #   rules and firewall apply to the kubelet, to every other pod of the node that leaves through it,
 #   and to the node's own traffic. That scope must be meant, and said.
 #
+#   The right to create interfaces and change routes suits an isolated pod and does not suit a node;
+#   CNIs and policy engines also treat a VPN's interfaces on the node each in its own way.
+#
 #   To say it, annotate the workload or its pod template with
 #   `vpnlint.dev/node-scope: "<why the whole node>"`.
 # related_resources:

@@ -50,7 +50,7 @@ const (
 	// iptables; netshoot is the usual choice.
 	onNode = `kubectl debug node/"$NODE" -it --profile=sysadmin --image=nicolaka/netshoot -- `
 	// whichNode sets NODE for onNode.
-	whichNode = `NODE=$(` + kubectl + ` get pods -o wide --no-headers | awk -v w={workload-name} 'index($1, w) == 1 {print $7; exit}')`
+	whichNode = `NODE=$(` + kubectl + ` get pods --no-headers -o custom-columns=NAME:.metadata.name,NODE:.spec.nodeName | awk -v w={workload-name} 'index($1, w) == 1 {print $2; exit}')`
 )
 
 // verifyTemplates answer claims F11, F12, M3, M4, C10 and C12: each finding
