@@ -59,7 +59,7 @@ func decodeObjects(ctx context.Context, f *source.File, m textMap, u unit, limit
 		}
 		if i == d.limits.Documents {
 			d.gap(c.start, fmt.Sprintf("documents %d and following of the file were not read", i+1),
-				fmt.Sprintf("the file holds %d documents, more than the limit of %d; split it or raise Limits.Documents", len(chunks), d.limits.Documents), "")
+				fmt.Sprintf("the file holds %d documents, more than the limit of %d; split it or raise --limit-documents", len(chunks), d.limits.Documents), "")
 			break
 		}
 		d.document(c)
@@ -159,9 +159,20 @@ var yamlErrorLine = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?`)
 
 // document decodes one document.
 func (d *decoder) document(c chunk) {
+	v, root, doc, ok := d.parse(c)
+	if !ok {
+		return
+	}
+	d.take(v, root, doc, "")
+}
+
+// parse reads the value of one document and its node, nil when its places are
+// not known. ok is false when there is nothing to read, or a gap says why it
+// cannot be read.
+func (d *decoder) parse(c chunk) (v any, root *yaml.Node, doc *document, ok bool) {
 	text := d.file.Text()[c.start:c.end]
 	if blankDocument(text) {
-		return
+		return nil, nil, nil, false
 	}
 	if i := badByte(text); i >= 0 {
 		why := fmt.Sprintf("byte 0x%02x is not UTF-8; save the file as UTF-8", text[i])
@@ -169,34 +180,35 @@ func (d *decoder) document(c chunk) {
 			why = fmt.Sprintf("control character 0x%02x is not allowed in YAML; remove it", text[i])
 		}
 		d.gap(c.start+i, "the document could not be parsed", why, "")
-		return
+		return nil, nil, nil, false
 	}
-	doc := &document{file: d.file, chunk: c}
+	doc = &document{file: d.file, chunk: c}
 	root, err := parseNode(text)
 	if err != nil {
 		// The parser for positions is stricter in places than the one that
 		// Kubernetes uses, which decides.
-		if v, lenientErr := decodeLenient(text); lenientErr == nil && !strings.Contains(text, "*") {
-			d.take(v, nil, doc, "")
-			return
+		if !strings.Contains(text, "*") {
+			if v, err := decodeLenient(text); err == nil && v != nil {
+				return v, nil, doc, true
+			}
 		}
 		why := err.Error()
 		offset := c.start
 		if m := yamlErrorLine.FindStringSubmatch(why); m != nil {
 			why = why[len(m[0]):]
 			if n, convErr := strconv.Atoi(m[1]); convErr == nil {
-				offset = doc.offset(n, 1)
+				offset = min(doc.offset(n, 1), max(c.start, c.end-1))
 			}
 		}
 		d.gap(offset, "the document could not be parsed", explainSyntax(text, why), "")
-		return
+		return nil, nil, nil, false
 	}
 	if root == nil {
-		return
+		return nil, nil, nil, false
 	}
 	doc.root = root
 	b := builder{limits: d.limits, aliasBudget: d.aliasBudget}
-	v, err := b.value(root, 0)
+	v, err = b.value(root, 0)
 	d.aliasBudget = b.aliasBudget
 	if err == nil && b.tagged {
 		v, err = decodeLenient(text)
@@ -208,18 +220,21 @@ func (d *decoder) document(c chunk) {
 			offset = doc.start(ne.node)
 		}
 		d.gap(offset, "the document could not be read", explainSyntax(text, err.Error()), "")
-		return
+		return nil, nil, nil, false
 	}
-	before := len(d.objects)
-	d.take(v, root, doc, "")
-	if len(d.objects) == before {
-		return
+	if m, ok := v.(map[string]any); ok && isObject(m) {
+		for _, k := range b.duplicates {
+			d.addGap(finding.Unmodelled, doc.start(k), fmt.Sprintf("key %q is written twice in one mapping", k.Value),
+				"Kubernetes reads the last one and drops the others; remove those that are not meant",
+				"the last value was checked, the others were not")
+		}
 	}
-	for _, k := range b.duplicates {
-		d.addGap(finding.Unmodelled, doc.start(k), fmt.Sprintf("key %q is written twice in one mapping", k.Value),
-			"Kubernetes reads the last one and drops the others; remove those that are not meant",
-			"the last value was checked, the others were not")
-	}
+	return v, root, doc, true
+}
+
+func isObject(tree map[string]any) bool {
+	apiVersion, kind := identify(tree)
+	return apiVersion != "" && kind != ""
 }
 
 // blankDocument reports whether a document holds nothing but markers,

@@ -1,6 +1,20 @@
 package loader
 
 import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
 	"github.com/vpnlint/vpnlint/pkg/finding"
 	"github.com/vpnlint/vpnlint/pkg/source"
 )
@@ -11,4 +25,389 @@ type rendered struct {
 	files   []*source.File // every text that the objects' locations point into
 	gaps    []finding.Gap
 	used    []string // tree paths that it consumed
+}
+
+// PathError is the error of a path on the command line that cannot be used.
+type PathError struct {
+	Path string // as given
+	Err  error
+}
+
+func (e *PathError) Error() string { return fmt.Sprintf("%s: %v", e.Path, e.Err) }
+
+// Unwrap returns the reason, such as fs.ErrNotExist.
+func (e *PathError) Unwrap() error { return e.Err }
+
+// stdinName is the file name of standard input.
+const stdinName = "stdin"
+
+// Load reads the charts, kustomizations and manifests at the paths. What
+// cannot be read is a gap of the result, never an error: the error is for
+// usage (a *PathError for a path or values file that does not exist) and for a
+// cancelled context.
+//
+// Every path is read as part of a tree: the git work tree around it, else the
+// working directory if it lies there, else the path itself. Links and
+// references that leave the tree are not followed.
+func Load(ctx context.Context, paths []string, opts Options) (*Result, error) {
+	opts, err := opts.resolved()
+	if err != nil {
+		return nil, err
+	}
+	l := &load{ctx: ctx, opts: opts, trees: map[string]*treeScan{}, result: Result{Files: map[string]*source.File{}}}
+	defer l.close()
+	// Usage errors come first: nothing is read when one path is wrong.
+	var targets []target
+	stdin := false
+	for _, p := range paths {
+		if p == "-" {
+			stdin = true
+			continue
+		}
+		t, err := l.target(p)
+		if err != nil {
+			return nil, err
+		}
+		targets = append(targets, t)
+	}
+	for _, t := range targets {
+		l.collect(t)
+	}
+	jobs := l.jobs()
+	if stdin {
+		jobs = append(jobs, job{kind: source.Manifest, shown: stdinName, run: l.stdin})
+	}
+	l.run(jobs)
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("loading: %w", err)
+	}
+	return l.finish(), nil
+}
+
+// resolved fills in defaults and checks the files that options name.
+func (o Options) resolved() (Options, error) {
+	o.Limits = o.Limits.withDefaults()
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	dir, err := filepath.Abs(o.Dir)
+	if err != nil {
+		return o, fmt.Errorf("finding the working directory: %w", err)
+	}
+	if o.Dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return o, &PathError{Path: dir, Err: reason(err)}
+	}
+	for _, f := range o.ValuesFiles {
+		if f == "-" {
+			continue
+		}
+		info, err := os.Stat(o.abs(f))
+		if err == nil && info.IsDir() {
+			err = errors.New("is a directory, not a values file")
+		}
+		if err != nil {
+			return o, &PathError{Path: f, Err: reason(err)}
+		}
+	}
+	return o, nil
+}
+
+func (o Options) abs(p string) string {
+	if filepath.IsAbs(p) {
+		return filepath.Clean(p)
+	}
+	return filepath.Join(o.Dir, p)
+}
+
+// reason drops the operation and path of an error of the os package.
+func reason(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
+
+// load is one run of Load.
+type load struct {
+	ctx    context.Context //nolint:containedctx // the struct lives as long as one call of Load
+	opts   Options
+	trees  map[string]*treeScan
+	result Result
+}
+
+func (l *load) close() {
+	for _, s := range l.trees {
+		s.t.close()
+	}
+}
+
+// target is a path of the command line within its tree.
+type target struct {
+	scan *treeScan
+	path string // tree path
+	dir  bool
+}
+
+func (l *load) target(p string) (target, error) {
+	real, err := filepath.EvalSymlinks(l.opts.abs(p))
+	if err != nil {
+		return target{}, &PathError{Path: p, Err: reason(err)}
+	}
+	info, err := os.Stat(real)
+	if err != nil {
+		return target{}, &PathError{Path: p, Err: reason(err)}
+	}
+	root := treeRoot(real, l.opts.Dir, info.IsDir())
+	scan := l.trees[root]
+	if scan == nil {
+		t, err := openTree(root, l.opts)
+		if err != nil {
+			return target{}, &PathError{Path: p, Err: reason(err)}
+		}
+		scan = newTreeScan(t, l.opts)
+		l.trees[root] = scan
+	}
+	rel, ok := scan.t.rel(real)
+	if !ok {
+		return target{}, &PathError{Path: p, Err: errLeavesTree}
+	}
+	return target{scan: scan, path: rel, dir: info.IsDir()}, nil
+}
+
+// treeRoot returns the directory that what real refers to must lie in.
+func treeRoot(real, workDir string, isDir bool) string {
+	dir := real
+	if !isDir {
+		dir = filepath.Dir(real)
+	}
+	for d := dir; ; d = filepath.Dir(d) {
+		if _, err := os.Lstat(filepath.Join(d, ".git")); err == nil {
+			return d
+		}
+		if d == filepath.Dir(d) {
+			break
+		}
+	}
+	if rel, err := filepath.Rel(workDir, real); err == nil && filepath.IsLocal(rel) {
+		return workDir
+	}
+	return dir
+}
+
+// collect finds what a path means.
+func (l *load) collect(t target) {
+	if l.ctx.Err() != nil {
+		return
+	}
+	if !t.dir {
+		t.scan.addFile(t.path)
+		return
+	}
+	before := t.scan.count()
+	if !t.scan.addChartOf(t.path, true) {
+		t.scan.addDir(l.ctx, t.path)
+	}
+	if t.scan.count() == before {
+		l.result.Gaps = append(l.result.Gaps, finding.Gap{
+			Kind: finding.Unmodelled, File: t.scan.t.display(t.path),
+			What:        "there is nothing to check in this directory",
+			Why:         "no chart, kustomization or manifest was found in it; check the path",
+			Consequence: "nothing was checked here",
+		})
+	}
+}
+
+// job is one chart, kustomization or file to load.
+type job struct {
+	kind  source.InputKind
+	shown string
+	run   func() outcome
+}
+
+// outcome is what a job came to. Skip is set for a file that is no Kubernetes.
+type outcome struct {
+	rendered
+	skip string
+}
+
+// jobs turns what was collected into jobs, each once.
+func (l *load) jobs() []job {
+	var jobs []job
+	for _, root := range sortedKeys(l.trees) {
+		s := l.trees[root]
+		s.settle()
+		l.result.Gaps = append(l.result.Gaps, s.gaps...)
+		l.result.Skipped = append(l.result.Skipped, s.skipped...)
+		for _, dir := range sortedKeys(s.charts) {
+			jobs = append(jobs, job{source.Chart, s.t.display(dir), func() outcome {
+				return outcome{rendered: renderChart(l.ctx, s.t, dir, l.opts)}
+			}})
+		}
+		for _, dir := range sortedKeys(s.kustomizations) {
+			jobs = append(jobs, job{source.Kustomization, s.t.display(dir), func() outcome {
+				return outcome{rendered: renderKustomization(l.ctx, s.t, s.graph(dir), l.opts)}
+			}})
+		}
+		for _, name := range sortedKeys(s.files) {
+			named := s.files[name]
+			jobs = append(jobs, job{source.Manifest, s.t.display(name), func() outcome { return l.manifest(s.t, name, named) }})
+		}
+	}
+	return jobs
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// run runs the jobs on Options.Workers workers and merges what they came to in
+// the order of their paths.
+func (l *load) run(jobs []job) {
+	slices.SortStableFunc(jobs, func(a, b job) int {
+		return cmp.Or(cmp.Compare(a.shown, b.shown), cmp.Compare(a.kind, b.kind))
+	})
+	outcomes := make([]outcome, len(jobs))
+	next := make(chan int)
+	var wg sync.WaitGroup
+	for range min(l.opts.Workers, len(jobs)) {
+		wg.Go(func() {
+			for i := range next {
+				if l.ctx.Err() == nil {
+					outcomes[i] = jobs[i].run()
+				}
+			}
+		})
+	}
+	for i := range jobs {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+	for i, o := range outcomes {
+		l.result.Gaps = append(l.result.Gaps, o.gaps...)
+		if o.skip != "" {
+			l.result.Skipped = append(l.result.Skipped, Skip{Path: jobs[i].shown, Why: o.skip})
+			continue
+		}
+		l.result.Inputs = append(l.result.Inputs, Input{Kind: jobs[i].kind, Path: jobs[i].shown})
+		l.result.Objects = append(l.result.Objects, o.objects...)
+		for _, f := range o.files {
+			l.result.Files[f.Path()] = f
+		}
+	}
+}
+
+// finish names the objects and sorts what is not in order yet.
+func (l *load) finish() *Result {
+	r := &l.result
+	assignIDs(r.Objects)
+	slices.SortStableFunc(r.Gaps, func(a, b finding.Gap) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Kind, b.Kind),
+			cmp.Compare(a.What, b.What), cmp.Compare(a.Why, b.Why))
+	})
+	r.Gaps = slices.CompactFunc(r.Gaps, func(a, b finding.Gap) bool {
+		return a.File == b.File && a.Line == b.Line && a.Kind == b.Kind && a.What == b.What && a.Why == b.Why
+	})
+	slices.SortFunc(r.Skipped, func(a, b Skip) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Why, b.Why)) })
+	r.Skipped = slices.Compact(r.Skipped)
+	return r
+}
+
+// assignIDs names objects kind/namespace/name; the second and later of a name
+// get #2, #3.
+func assignIDs(objects []*source.Object) {
+	seen := map[string]int{}
+	for _, o := range objects {
+		id := o.Kind + "/" + o.Namespace + "/" + o.Name
+		seen[id]++
+		if n := seen[id]; n > 1 {
+			id += "#" + strconv.Itoa(n)
+		}
+		o.ID = source.ObjectID(id)
+	}
+}
+
+// stdin reads the documents of standard input.
+func (l *load) stdin() outcome {
+	if l.opts.Stdin == nil {
+		return outcome{skip: "there is no standard input"}
+	}
+	text, err := readLimited(l.opts.Stdin, l.opts.Limits.FileBytes, 0)
+	if err != nil {
+		g := unreadable(stdinName, err)
+		return outcome{rendered: rendered{gaps: []finding.Gap{g}}}
+	}
+	return l.decode(source.NewFile(stdinName, text), ".", true)
+}
+
+// manifest reads a file of plain objects. named: it stands on the command line.
+func (l *load) manifest(t *tree, name string, named bool) outcome {
+	f, err := t.readFile(name)
+	if err != nil {
+		if !named && errors.Is(err, errTooLarge) && !looksKubernetes(t.head(name)) {
+			return outcome{skip: "it is too large and does not look like Kubernetes"}
+		}
+		return outcome{rendered: rendered{gaps: []finding.Gap{unreadable(t.display(name), err)}}}
+	}
+	return l.decode(f, t.display(path.Dir(name)), named)
+}
+
+func (l *load) decode(f *source.File, dir string, named bool) outcome {
+	if !named && !mayHoldObjects(f.Text()) {
+		return outcome{skip: "it holds no Kubernetes object"}
+	}
+	u := unit{kind: source.Manifest, dir: dir}
+	objects, gaps := decodeObjects(l.ctx, f, identity{f}, u, l.opts.Limits)
+	objects = slices.DeleteFunc(objects, func(o *source.Object) bool {
+		// A build instruction, not an object of a cluster.
+		return strings.HasPrefix(o.APIVersion, "kustomize.config.k8s.io/")
+	})
+	if len(objects) == 0 && !named && !looksKubernetes(f.Text()) {
+		if len(gaps) > 0 {
+			return outcome{skip: "it does not parse (" + gaps[0].Why + ") and does not look like Kubernetes"}
+		}
+		return outcome{skip: "it holds no Kubernetes object"}
+	}
+	if len(objects) == 0 && len(gaps) == 0 {
+		return outcome{skip: "it holds no Kubernetes object"}
+	}
+	return outcome{rendered: rendered{objects: objects, files: []*source.File{f}, gaps: gaps}}
+}
+
+// mayHoldObjects is a cheap necessary condition for identify to find an object.
+func mayHoldObjects(text string) bool {
+	return strings.Contains(text, "apiVersion") && strings.Contains(text, "kind") ||
+		strings.Contains(text, "v1alpha1") || strings.Contains(text, "-cidr")
+}
+
+// looksKubernetes reports whether text has both apiVersion and kind at the
+// start of a line, or as JSON keys.
+func looksKubernetes(text string) bool {
+	return hasKey(text, "apiVersion") && hasKey(text, "kind")
+}
+
+func hasKey(text, key string) bool {
+	for i := 0; ; {
+		j := strings.Index(text[i:], key)
+		if j < 0 {
+			return false
+		}
+		i += j
+		before, after := text[:i], text[i+len(key):]
+		i += len(key)
+		if quote := strings.HasSuffix(before, `"`) && strings.HasPrefix(after, `"`); quote {
+			after = strings.TrimLeft(after[1:], " \t\r\n")
+		} else if before != "" && !strings.HasSuffix(before, "\n") && before != "\ufeff" {
+			continue
+		}
+		if strings.HasPrefix(after, ":") {
+			return true
+		}
+	}
 }

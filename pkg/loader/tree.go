@@ -131,7 +131,7 @@ func readLimited(r io.Reader, limit, sizeHint int64) (string, error) {
 		return "", err
 	}
 	if n > limit {
-		return "", fmt.Errorf("%w: more than %d bytes (raise Limits.FileBytes, --max-file-bytes, to read it)", errTooLarge, limit)
+		return "", fmt.Errorf("%w: more than %d bytes (raise --limit-file-bytes to read it)", errTooLarge, limit)
 	}
 	return b.String(), nil
 }
@@ -182,3 +182,5 @@ func unreadable(name string, err error) finding.Gap {
 		Consequence: "whatever it declares is missing from this report",
 	}
 }
+
+func isNotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) }

@@ -32,11 +32,11 @@ type builder struct {
 
 func (b *builder) value(n *yaml.Node, depth int) (any, error) {
 	if depth > b.limits.Depth {
-		return nil, &nodeError{n, fmt.Sprintf("it is nested deeper than the limit of %d levels; raise Limits.Depth if that is meant", b.limits.Depth)}
+		return nil, &nodeError{n, fmt.Sprintf("it is nested deeper than the limit of %d levels; raise --limit-depth if that is meant", b.limits.Depth)}
 	}
 	if b.inAlias > 0 {
 		if b.aliasBudget--; b.aliasBudget < 0 {
-			return nil, &nodeError{n, fmt.Sprintf("its aliases expand to more than the limit of %d nodes (an alias bomb?); raise Limits.AliasNodes if that is meant", b.limits.AliasNodes)}
+			return nil, &nodeError{n, fmt.Sprintf("its aliases expand to more than the limit of %d nodes (an alias bomb?); raise --limit-alias-nodes if that is meant", b.limits.AliasNodes)}
 		}
 	}
 	if n.Style&yaml.TaggedStyle != 0 {
@@ -143,7 +143,7 @@ func (b *builder) mapping(n *yaml.Node, out map[string]any, depth int) error {
 // Kubernetes, it overrides keys that come before it in the same mapping.
 func (b *builder) merge(n *yaml.Node, out map[string]any, depth int) error {
 	if depth > b.limits.Depth {
-		return &nodeError{n, fmt.Sprintf("it is nested deeper than the limit of %d levels; raise Limits.Depth if that is meant", b.limits.Depth)}
+		return &nodeError{n, fmt.Sprintf("it is nested deeper than the limit of %d levels; raise --limit-depth if that is meant", b.limits.Depth)}
 	}
 	switch {
 	case n.Kind == yaml.MappingNode:

@@ -1,0 +1,586 @@
+package loader
+
+import (
+	"fmt"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/types"
+	sigsyaml "sigs.k8s.io/yaml"
+
+	"github.com/vpnlint/vpnlint/pkg/finding"
+	"github.com/vpnlint/vpnlint/pkg/source"
+)
+
+// kustGraph is a kustomization with all that it refers to. It is made before
+// kustomize's library sees any of it: the library fetches remote entries and
+// runs git and plug-ins without asking, so only a graph without refusals, whose
+// every entry is an existing path inside the tree, reaches it.
+type kustGraph struct {
+	dir, file string // tree paths
+	component bool
+	root      *kustNode
+	// uses holds the tree paths of all files and kustomization directories that
+	// the graph refers to; dir itself only if it includes itself.
+	uses map[string]bool
+	// copies are the files that the library needs, other than kustomization
+	// files; nodes the kustomization files by directory.
+	copies    map[string]bool
+	nodes     map[string]*kustNode
+	resources int // resource files
+	refusals  []finding.Gap
+}
+
+// kustNode is one kustomization file.
+type kustNode struct {
+	dir, name string // tree paths of the directory and the file
+	file      *source.File
+	doc       *document
+	origin    *textOrigin // places of the file
+	spec      types.Kustomization
+	resources []kustItem
+	// components in order.
+	components []*kustNode
+}
+
+// kustItem is one entry of resources: a file or a kustomization.
+type kustItem struct {
+	file string
+	node *kustNode
+}
+
+func isKustFileName(name string) bool {
+	return name == "kustomization.yaml" || name == "kustomization.yml" || name == "Kustomization"
+}
+
+const maxKustDepth = 64
+
+// kustReader walks a graph.
+type kustReader struct {
+	t      *tree
+	limits Limits
+	g      *kustGraph
+}
+
+// readKustGraph reads the kustomization at dir; nil when there is none.
+func readKustGraph(t *tree, dir string, limits Limits) *kustGraph {
+	g := &kustGraph{dir: dir, uses: map[string]bool{}, copies: map[string]bool{}, nodes: map[string]*kustNode{}}
+	r := &kustReader{t: t, limits: limits.withDefaults(), g: g}
+	names := r.fileNames(dir)
+	if len(names) == 0 {
+		return nil
+	}
+	g.file = names[0]
+	n, isKust := r.read(dir, names)
+	if !isKust {
+		return nil
+	}
+	g.uses[g.file] = true
+	g.root = n
+	if n != nil {
+		g.component = n.spec.Kind == types.ComponentKind
+		g.nodes[dir] = n
+		r.walk(n, []string{dir}, false)
+	}
+	return g
+}
+
+func (r *kustReader) fileNames(dir string) []string {
+	var names []string
+	for _, name := range []string{"kustomization.yaml", "kustomization.yml", "Kustomization"} {
+		if p := path.Join(dir, name); r.t.isFile(p) {
+			names = append(names, p)
+		}
+	}
+	return names
+}
+
+// read parses a kustomization file. isKust is false when the file is no
+// kustomization at all, such as a Flux object of that kind; the node is nil
+// when it cannot be built, which is then among the refusals.
+func (r *kustReader) read(dir string, names []string) (n *kustNode, isKust bool) {
+	f, err := r.t.readFile(names[0])
+	if err != nil {
+		r.g.refusals = append(r.g.refusals, notBuilt(unreadable(r.t.display(names[0]), err)))
+		return nil, true
+	}
+	n = &kustNode{dir: dir, name: names[0], file: f}
+	v, doc, gap := parseOne(f, r.limits)
+	if gap != nil {
+		r.g.refusals = append(r.g.refusals, notBuilt(*gap))
+		return nil, true
+	}
+	tree, ok := v.(map[string]any)
+	if v != nil && !ok {
+		return nil, false
+	}
+	apiVersion, _ := tree["apiVersion"].(string)
+	kind, _ := tree["kind"].(string)
+	if apiVersion != "" && !strings.HasPrefix(apiVersion, "kustomize.config.k8s.io/") ||
+		kind != "" && kind != types.KustomizationKind && kind != types.ComponentKind {
+		return nil, false
+	}
+	n.doc = doc
+	n.origin = &textOrigin{doc: doc, root: doc.root, m: identity{f}}
+	if len(names) > 1 {
+		r.refuse(n, nil, fmt.Sprintf("the directory holds %d kustomization files; keep one of %s", len(names), strings.Join(baseNames(names), ", ")))
+		return nil, true
+	}
+	if err := n.spec.Unmarshal([]byte(f.Text())); err != nil {
+		r.refuse(n, nil, oneLine(err.Error())+"; correct the field")
+		return nil, true
+	}
+	if len(tree) == 0 {
+		r.refuse(n, nil, "it is empty; list its resources, or remove it")
+		return nil, true
+	}
+	return n, true
+}
+
+func baseNames(names []string) []string {
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = path.Base(n)
+	}
+	return out
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// parseOne parses the first document of a text that holds any.
+func parseOne(f *source.File, limits Limits) (any, *document, *finding.Gap) {
+	d := decoder{file: f, m: identity{f}, limits: limits, aliasBudget: limits.AliasNodes}
+	for _, c := range splitDocuments(f.Text()) {
+		v, _, doc, ok := d.parse(c)
+		if ok {
+			return v, doc, nil
+		}
+		if len(d.gaps) > 0 {
+			return nil, nil, &d.gaps[0]
+		}
+	}
+	return nil, &document{file: f, chunk: chunk{0, len(f.Text())}}, nil
+}
+
+// notBuilt turns the gap of a file into one of the kustomization.
+func notBuilt(g finding.Gap) finding.Gap {
+	g.Kind = finding.Unreadable
+	g.What = "the kustomization was not built"
+	g.Consequence = "none of the objects it produces was checked"
+	return g
+}
+
+// refuse records why the graph is not built; at is nil for the file as a whole.
+func (r *kustReader) refuse(n *kustNode, at *yaml.Node, why string) {
+	line := 1
+	if at != nil {
+		line = n.file.Position(n.doc.start(at)).Line
+	}
+	g := notBuilt(finding.Gap{File: n.file.Path(), Line: line, Why: why})
+	r.g.refusals = append(r.g.refusals, g)
+}
+
+// field returns the node of a kustomization's field. Its keys may be written in
+// any case.
+func (n *kustNode) field(keys ...string) *yaml.Node {
+	at := n.doc.root
+	for _, key := range keys {
+		if at == nil {
+			return nil
+		}
+		if at.Kind == yaml.AliasNode && at.Alias != nil {
+			at = at.Alias
+		}
+		var next *yaml.Node
+		if i, err := strconv.Atoi(key); err == nil && at.Kind == yaml.SequenceNode {
+			next = childAt(at, i)
+		} else if at.Kind == yaml.MappingNode {
+			for j := 0; j+1 < len(at.Content); j += 2 {
+				if strings.EqualFold(at.Content[j].Value, key) {
+					next = at.Content[j+1]
+				}
+			}
+		}
+		if next == nil {
+			return at // the nearest place there is
+		}
+		at = next
+	}
+	return at
+}
+
+// pointer returns the JSON pointer of a field as it is written.
+func (n *kustNode) pointer(keys ...string) string {
+	r := source.Ref{Object: "kustomization"}
+	at := n.doc.root
+	for _, key := range keys {
+		written := key
+		if at != nil && at.Kind == yaml.MappingNode {
+			for j := 0; j+1 < len(at.Content); j += 2 {
+				if strings.EqualFold(at.Content[j].Value, key) {
+					written = at.Content[j].Value
+				}
+			}
+			at = child(at, written)
+		} else if i, err := strconv.Atoi(key); err == nil {
+			at = childAt(at, i)
+		}
+		r = r.Child(written)
+	}
+	return r.Pointer
+}
+
+var (
+	remoteUser   = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9-]*@`)
+	remoteScheme = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]*://`)
+	remoteHost   = regexp.MustCompile(`(?i)^(git::|github\.com[/:])`)
+)
+
+// looksRemote reports whether kustomize would take an entry for a URL or a git
+// repository, even if a path of that name exists.
+func looksRemote(entry string) bool {
+	return remoteScheme.MatchString(entry) || remoteUser.MatchString(entry) || remoteHost.MatchString(entry)
+}
+
+// entry checks that an entry is an existing path inside the tree and returns
+// its tree path.
+func (r *kustReader) entry(n *kustNode, field, entry string, at *yaml.Node) (string, bool) {
+	quoted := fmt.Sprintf("%s entry %q", field, entry)
+	switch {
+	case entry == "":
+		r.refuse(n, at, field+" has an empty entry; remove it")
+		return "", false
+	case looksRemote(entry):
+		r.refuse(n, at, quoted+" is remote and nothing is ever fetched; vendor it into the tree, or lint the output of kustomize build")
+		return "", false
+	case path.IsAbs(entry) || filepath.IsAbs(entry):
+		r.refuse(n, at, quoted+" is an absolute path; write it relative to this file")
+		return "", false
+	}
+	name := path.Join(n.dir, entry)
+	if name == ".." || strings.HasPrefix(name, "../") {
+		r.refuse(n, at, fmt.Sprintf("%s leads out of the tree %s; run from a directory that encloses it, or vendor it into the tree", quoted, r.t.display(".")))
+		return "", false
+	}
+	if _, err := r.t.stat(name); err != nil {
+		why := quoted + " cannot be read: " + unreadable("", err).Why
+		if isNotExist(err) {
+			why = quoted + " does not exist; create it or correct the path"
+			if strings.Contains(entry, "?") {
+				why = quoted + " is no path of the tree; a remote entry is never fetched: vendor it, or lint the output of kustomize build"
+			}
+		}
+		r.refuse(n, at, why)
+		return "", false
+	}
+	return name, true
+}
+
+// fileEntry is entry for what must be a file, which is then copied.
+func (r *kustReader) fileEntry(n *kustNode, field, entry string, at *yaml.Node) {
+	name, ok := r.entry(n, field, entry, at)
+	if !ok {
+		return
+	}
+	if r.t.isDir(name) {
+		r.refuse(n, at, fmt.Sprintf("%s entry %q is a directory; name a file", field, entry))
+		return
+	}
+	r.copy(name)
+}
+
+func (r *kustReader) copy(name string) {
+	r.g.copies[name] = true
+	r.g.uses[name] = true
+}
+
+// walk follows every entry of a kustomization. stack are the directories that
+// lead to it. config: its resources are plug-in configurations.
+func (r *kustReader) walk(n *kustNode, stack []string, config bool) {
+	k := &n.spec
+	for i, entry := range k.Resources {
+		r.resource(n, "resources", entry, n.field("resources", strconv.Itoa(i)), stack, config)
+	}
+	for i, entry := range k.Bases {
+		r.resource(n, "bases", entry, n.field("bases", strconv.Itoa(i)), stack, config)
+	}
+	for i, entry := range k.Components {
+		at := n.field("components", strconv.Itoa(i))
+		if name, ok := r.entry(n, "components", entry, at); ok {
+			if sub := r.include(n, "components", entry, name, at, stack, config); sub != nil {
+				n.components = append(n.components, sub)
+			}
+		}
+	}
+	r.files(n, "crds", k.Crds)
+	r.files(n, "configurations", k.Configurations)
+	if p := k.OpenAPI["path"]; p != "" {
+		r.fileEntry(n, "openapi.path", p, n.field("openapi", "path"))
+	}
+	r.patches(n)
+	for i, rep := range k.Replacements {
+		if rep.Path != "" {
+			r.fileEntry(n, "replacements", rep.Path, n.field("replacements", strconv.Itoa(i), "path"))
+		}
+	}
+	for i, g := range k.ConfigMapGenerator {
+		r.generator(n, "configMapGenerator", i, g.KvPairSources)
+	}
+	for i, g := range k.SecretGenerator {
+		r.generator(n, "secretGenerator", i, g.KvPairSources)
+	}
+	r.plugins(n, "generators", k.Generators, stack)
+	r.plugins(n, "transformers", k.Transformers, stack)
+	r.plugins(n, "validators", k.Validators, stack)
+	for _, field := range []string{"helmCharts", "helmChartInflationGenerator"} {
+		if len(k.HelmCharts) > 0 && field == "helmCharts" || len(k.HelmChartInflationGenerator) > 0 && field != "helmCharts" {
+			r.refuse(n, n.field(field), field+" needs the helm program and network access, which are never used; lint the chart itself, or the output of kustomize build --enable-helm")
+		}
+	}
+	if config && (len(k.Patches)+len(k.PatchesStrategicMerge)+len(k.PatchesJson6902)+len(k.Replacements)+len(k.CommonAnnotations)+len(k.ConfigMapGenerator)+len(k.SecretGenerator) > 0) {
+		r.refuse(n, nil, "it changes plug-in configurations before they run, which cannot be checked beforehand; lint the output of kustomize build")
+	}
+}
+
+func (r *kustReader) files(n *kustNode, field string, entries []string) {
+	for i, entry := range entries {
+		r.fileEntry(n, field, entry, n.field(field, strconv.Itoa(i)))
+	}
+}
+
+func (r *kustReader) resource(n *kustNode, field, entry string, at *yaml.Node, stack []string, config bool) {
+	name, ok := r.entry(n, field, entry, at)
+	if !ok {
+		return
+	}
+	if !r.t.isDir(name) {
+		r.g.resources++
+		r.copy(name)
+		n.resources = append(n.resources, kustItem{file: name})
+		if config {
+			r.pluginFile(n, field, name, at)
+		}
+		return
+	}
+	if sub := r.include(n, field, entry, name, at, stack, config); sub != nil {
+		n.resources = append(n.resources, kustItem{node: sub})
+	}
+}
+
+// include walks the kustomization at the directory name.
+func (r *kustReader) include(n *kustNode, field, entry, name string, at *yaml.Node, stack []string, config bool) *kustNode {
+	switch {
+	case slices.Contains(stack, name):
+		r.g.uses[name] = true
+		r.refuse(n, at, fmt.Sprintf("%s entry %q leads back to a kustomization that includes this one; break the cycle", field, entry))
+		return nil
+	case len(stack) >= maxKustDepth:
+		r.refuse(n, at, fmt.Sprintf("%s entry %q is more than %d kustomizations deep; flatten the includes", field, entry, maxKustDepth))
+		return nil
+	case len(r.g.refusals) > 0 && len(r.g.nodes) > r.limits.KustomizeFiles:
+		return nil
+	}
+	if len(r.g.nodes) > r.limits.KustomizeFiles {
+		r.refuse(n, at, fmt.Sprintf("it includes more kustomizations than the limit of %d; raise --limit-kustomize-files", r.limits.KustomizeFiles))
+		return nil
+	}
+	r.g.uses[name] = true
+	names := r.fileNames(name)
+	if len(names) == 0 {
+		r.refuse(n, at, fmt.Sprintf("%s entry %q is a directory without a kustomization file; add one or list its files", field, entry))
+		return nil
+	}
+	r.g.uses[names[0]] = true
+	if known := r.g.nodes[name]; known != nil {
+		// Reached twice (a diamond): walked already, and no cycle.
+		return known
+	}
+	sub, isKust := r.read(name, names)
+	if sub == nil {
+		if !isKust {
+			r.refuse(n, at, fmt.Sprintf("%s entry %q: its %s is no kustomization", field, entry, path.Base(names[0])))
+		}
+		return nil
+	}
+	r.g.nodes[name] = sub
+	r.walk(sub, append(slices.Clone(stack), name), config)
+	return sub
+}
+
+// patches checks the files of patches; inline ones need none.
+func (r *kustReader) patches(n *kustNode) {
+	for _, field := range []string{"patches", "patchesJson6902"} {
+		list := n.spec.Patches
+		if field != "patches" {
+			list = n.spec.PatchesJson6902
+		}
+		for i, p := range list {
+			if p.Path != "" {
+				r.fileEntry(n, field, p.Path, n.field(field, strconv.Itoa(i), "path"))
+			}
+		}
+	}
+	for i, p := range n.spec.PatchesStrategicMerge {
+		if !isInline(string(p)) {
+			r.fileEntry(n, "patchesStrategicMerge", string(p), n.field("patchesStrategicMerge", strconv.Itoa(i)))
+		}
+	}
+}
+
+// isInline reports whether an entry that may be a path or YAML is YAML.
+func isInline(entry string) bool {
+	return strings.Contains(entry, "\n") || strings.Contains(entry, ": ") || strings.HasPrefix(strings.TrimSpace(entry), "{")
+}
+
+// generator checks the files of a ConfigMap or Secret generator.
+func (r *kustReader) generator(n *kustNode, field string, i int, s types.KvPairSources) {
+	item := strconv.Itoa(i)
+	for j, entry := range s.FileSources {
+		_, file := splitFileSource(entry)
+		at := n.field(field, item, "files", strconv.Itoa(j))
+		name, ok := r.entry(n, field+" files", file, at)
+		if !ok {
+			continue
+		}
+		if !r.t.isDir(name) {
+			r.copy(name)
+			continue
+		}
+		entries, err := r.t.readDir(name)
+		if err != nil {
+			r.refuse(n, at, fmt.Sprintf("%s entry %q cannot be read: %v", field, entry, err))
+		}
+		for _, e := range entries {
+			if f := path.Join(name, e.Name()); r.t.isFile(f) {
+				r.copy(f)
+			}
+		}
+	}
+	for j, entry := range s.EnvSources {
+		r.fileEntry(n, field+" envs", entry, n.field(field, item, "envs", strconv.Itoa(j)))
+	}
+	if s.EnvSource != "" {
+		r.fileEntry(n, field+" env", s.EnvSource, n.field(field, item, "env"))
+	}
+}
+
+// splitFileSource splits [key=]path; the key defaults to the file's name.
+func splitFileSource(entry string) (key, file string) {
+	if key, file, ok := strings.Cut(entry, "="); ok {
+		return key, file
+	}
+	return path.Base(entry), entry
+}
+
+// plugins checks generators, transformers and validators: only plug-ins built
+// into kustomize run, and none that starts a program.
+func (r *kustReader) plugins(n *kustNode, field string, entries []string, stack []string) {
+	for i, entry := range entries {
+		at := n.field(field, strconv.Itoa(i))
+		if isInline(entry) {
+			r.pluginText(n, field, entry, at)
+			continue
+		}
+		name, ok := r.entry(n, field, entry, at)
+		if !ok {
+			continue
+		}
+		if r.t.isDir(name) {
+			r.include(n, field, entry, name, at, stack, true)
+			continue
+		}
+		r.copy(name)
+		r.pluginFile(n, field, name, at)
+	}
+}
+
+func (r *kustReader) pluginFile(n *kustNode, field, name string, at *yaml.Node) {
+	f, err := r.t.readFile(name)
+	if err != nil {
+		r.refuse(n, at, err.Error())
+		return
+	}
+	r.pluginText(n, field, f.Text(), at)
+}
+
+// pluginText checks the configurations of plug-ins and the files they name.
+func (r *kustReader) pluginText(n *kustNode, field, text string, at *yaml.Node) {
+	for _, c := range splitDocuments(text) {
+		doc := text[c.start:c.end]
+		if blankDocument(doc) {
+			continue
+		}
+		var config map[string]any
+		if err := sigsyaml.Unmarshal([]byte(doc), &config); err != nil {
+			r.refuse(n, at, fmt.Sprintf("a %s configuration does not parse: %s", field, oneLine(err.Error())))
+			continue
+		}
+		r.plugin(n, field, config, at)
+	}
+}
+
+func (r *kustReader) plugin(n *kustNode, field string, config map[string]any, at *yaml.Node) {
+	kind, _ := config["kind"].(string)
+	meta, _ := config["metadata"].(map[string]any)
+	annotations, _ := meta["annotations"].(map[string]any)
+	for key := range annotations {
+		if strings.Contains(key, "config.kubernetes.io/function") || strings.Contains(key, "config.k8s.io/function") {
+			r.refuse(n, at, fmt.Sprintf("%s runs the function %q as a program or container, which is never done; lint the output of kustomize build", field, kind))
+			return
+		}
+	}
+	switch {
+	case kind == "HelmChartInflationGenerator":
+		r.refuse(n, at, field+" runs the helm program, which is never done; lint the chart itself, or the output of kustomize build --enable-helm")
+	case config["apiVersion"] != "builtin" || !slices.Contains(krusty.GetBuiltinPluginNames(), kind):
+		r.refuse(n, at, fmt.Sprintf("%s uses the plug-in %q, which is not built into kustomize and never run; lint the output of kustomize build", field, kind))
+	default:
+		r.pluginPaths(n, field, config, at)
+	}
+}
+
+// pluginPaths checks and copies the files that a built-in plug-in's
+// configuration names.
+func (r *kustReader) pluginPaths(n *kustNode, field string, config map[string]any, at *yaml.Node) {
+	for _, key := range sortedKeys(config) {
+		var entries []any
+		switch v := config[key].(type) {
+		case string:
+			entries = []any{v}
+		case []any:
+			entries = v
+		}
+		for _, e := range entries {
+			if sub, ok := e.(map[string]any); ok {
+				r.pluginPaths(n, field, sub, at)
+			}
+			entry, ok := e.(string)
+			if !ok || entry == "" {
+				continue
+			}
+			switch key {
+			case "files":
+				_, entry = splitFileSource(entry)
+				r.fileEntry(n, field+" "+key, entry, at)
+			case "path", "env", "envs":
+				if !strings.HasPrefix(entry, "/") && key == "path" && config["op"] != nil {
+					continue
+				}
+				if _, isSpec := config["create"]; key == "path" && (isSpec || config["kind"] != nil && config["apiVersion"] == nil) {
+					continue // a field specification, not a file
+				}
+				r.fileEntry(n, field+" "+key, entry, at)
+			case "paths":
+				if !isInline(entry) {
+					r.fileEntry(n, field+" "+key, entry, at)
+				}
+			}
+		}
+	}
+}
