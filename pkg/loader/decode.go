@@ -210,7 +210,8 @@ func (d *decoder) parse(c chunk) (v any, root *yaml.Node, doc *document, ok bool
 	b := builder{limits: d.limits, aliasBudget: d.aliasBudget}
 	v, err = b.value(root, 0)
 	d.aliasBudget = b.aliasBudget
-	if err == nil && b.tagged {
+	// The node tree does not tell that a scalar has the tag "!".
+	if err == nil && (b.tagged || strings.Contains(text, "! ")) {
 		v, err = decodeLenient(text)
 	}
 	if err != nil {

@@ -348,7 +348,7 @@ func (s *scalarReader) block(literal bool) bool {
 	}
 	s.i += breakLen(s.text[s.i:])
 	headerEnd := s.i
-	indent := s.blockIndent()
+	indent, solid := s.blockIndent()
 
 	// What follows mirrors the definition: a break between two lines that do
 	// not start with a blank folds to a space, or to nothing when empty lines
@@ -389,9 +389,11 @@ func (s *scalarReader) block(literal bool) bool {
 			s.i = at + size
 		}
 		n := lineLen(s.text[s.i:])
-		more := n > 0 && (s.i == headerEnd || s.i-indent >= headerEnd) && s.column() >= indent
-		if !more {
+		if n == 0 || s.column() < indent || s.i < headerEnd {
 			break
+		}
+		if !solid && strings.TrimLeft(s.text[s.i:s.i+n], " ") != "" {
+			break // the value is nothing but blanks, so this is what follows it
 		}
 		blank := isBlank(s.text[s.i])
 		if leading != nil {
@@ -448,28 +450,33 @@ func (s *scalarReader) column() int {
 }
 
 // blockIndent returns the indentation of a block scalar's lines: what the
-// first line that is not blank has more in the text than in the value.
-func (s *scalarReader) blockIndent() int {
-	inValue := 0
-	for i := 0; i < len(s.want) && s.want[i] == ' ' || i < len(s.want) && breakLen(s.want[i:]) > 0; {
-		if size := breakLen(s.want[i:]); size > 0 {
-			inValue, i = 0, i+size
-		} else {
-			inValue, i = inValue+1, i+1
-		}
+// first line that is not blank has more in the text than in the value. Of
+// nothing but blanks, which is not solid, the longest line tells.
+func (s *scalarReader) blockIndent() (indent int, solid bool) {
+	first, longest, solid := leadingSpaces(s.want)
+	textFirst, textLongest, _ := leadingSpaces(s.text[s.i:])
+	if solid {
+		return max(0, textFirst-first), true
 	}
-	inText := 0
-	for i := s.i; i < len(s.text); {
-		if size := breakLen(s.text[i:]); size > 0 {
-			inText, i = 0, i+size
+	return max(0, textLongest-longest), false
+}
+
+// leadingSpaces returns the spaces at the start of the first line of s that
+// holds more than spaces, those of the longest line before it, and whether
+// there is such a line.
+func leadingSpaces(s string) (first, longest int, solid bool) {
+	for i := 0; i < len(s); {
+		if size := breakLen(s[i:]); size > 0 {
+			longest = max(longest, first)
+			first, i = 0, i+size
 			continue
 		}
-		if s.text[i] != ' ' {
-			break
+		if s[i] != ' ' {
+			return first, longest, true
 		}
-		inText, i = inText+1, i+1
+		first, i = first+1, i+1
 	}
-	return max(0, inText-inValue)
+	return first, max(longest, first), false
 }
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }

@@ -82,8 +82,10 @@ func number(n *yaml.Node, f float64) (any, error) {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return nil, &nodeError{n, fmt.Sprintf("%s is no number that JSON, and so Kubernetes, can hold; quote it if a string is meant", n.Value)}
 	}
-	if f == math.Trunc(f) && f >= -(1<<63) && f < 1<<63 {
-		return int64(f), nil
+	if f == math.Trunc(f) {
+		if i, err := strconv.ParseInt(strconv.FormatFloat(f, 'f', -1, 64), 10, 64); err == nil {
+			return i, nil
+		}
 	}
 	return f, nil
 }
