@@ -13,10 +13,12 @@ import (
 type command struct {
 	cmd    *shell.Command
 	script script
-	// words are the command's words without wrappers such as busybox or exec.
+	// words are the command's words; wrappers such as busybox, exec or sh -c were
+	// looked through.
 	words []shell.Word
-	// conditional, loop and tolerated include what encloses the script.
-	conditional, loop, tolerated bool
+	// conditional, loop, awaited (a loop goes on until it succeeds) and tolerated
+	// include what encloses the script.
+	conditional, loop, awaited, tolerated bool
 	// opaque: it stands for a script that cannot be seen; cmd is nil.
 	opaque bool
 }
@@ -54,18 +56,29 @@ func (r *commandReader) read(s script, outer command, depth int) {
 	const maxDepth, maxCommands = 5, 5000
 	if s.State == Unknown {
 		r.out = append(r.out, command{
-			script: s, opaque: true, conditional: outer.conditional, loop: outer.loop, tolerated: outer.tolerated,
+			script: s, opaque: true, conditional: outer.conditional, loop: outer.loop, awaited: outer.awaited, tolerated: outer.tolerated,
 		})
 		return
 	}
-	for _, cmd := range parseShell(s.Text, s.Env) {
+	var parsed *shell.Script
+	if s.argv != nil {
+		words := make([]string, 0, len(s.argv))
+		for _, w := range s.argv {
+			words = append(words, w.Text)
+		}
+		parsed = shell.ParseArgv(words, s.Env)
+	} else {
+		parsed = shell.ParseEnv(s.Text, s.Env)
+	}
+	for _, cmd := range parsed.Commands {
 		if len(r.out) >= maxCommands {
 			return
 		}
 		it := command{
-			cmd: cmd, script: s, words: unwrapCommand(cmd.Words),
+			cmd: cmd, script: s, words: cmd.Words,
 			conditional: outer.conditional || cmd.Conditional,
 			loop:        outer.loop || cmd.Loop,
+			awaited:     outer.awaited || cmd.LoopCondition && cmd.Awaited,
 			tolerated:   outer.tolerated || cmd.Tolerated,
 		}
 		r.out = append(r.out, it)
@@ -75,33 +88,19 @@ func (r *commandReader) read(s script, outer command, depth int) {
 	}
 }
 
-// follow reads what a command runs in turn: sh -c, sh file, . file, file.
+// follow reads the mounted file that a command runs: sh file, . file, file.
 func (r *commandReader) follow(it command, depth int) {
-	if len(it.words) == 0 {
-		return
-	}
-	var argv []word
-	for _, w := range it.words {
-		state := Present
-		if !w.Known {
-			state = Unknown
-		}
-		argv = append(argv, word{value: value{State: state, Text: w.Text, Ref: it.ref(), Moved: true}})
-	}
-	inline, file, _ := unwrapShell(argv)
 	name := ""
-	switch {
-	case inline != nil:
-		r.read(script{
-			Kind: it.script.Kind, Text: inline.Text, Ref: it.ref(), Moved: true, State: Present, Env: it.script.Env,
-		}, it, depth+1)
-		return
-	case file != nil:
-		name = file.Text
-	case (it.words[0].Text == "." || it.words[0].Text == "source") && len(it.words) > 1:
-		name = it.words[1].Text
-	case strings.HasPrefix(it.words[0].Text, "/"):
-		name = it.words[0].Text
+	switch it.name() {
+	case "sh", "bash", "ash", "dash", "ksh", "mksh", "zsh", ".", "source":
+		for _, arg := range it.args() {
+			if !strings.HasPrefix(arg, "-") {
+				name = arg
+				break
+			}
+		}
+	default:
+		name = it.words0()
 	}
 	if !strings.HasPrefix(name, "/") || r.visited[name] {
 		return
@@ -117,30 +116,12 @@ func (r *commandReader) follow(it command, depth int) {
 	r.read(s, it, depth+1)
 }
 
-// unwrapCommand drops programs that only start another one.
-func unwrapCommand(words []shell.Word) []shell.Word {
-	for len(words) > 1 {
-		skip := 0
-		switch path.Base(words[0].Text) {
-		case "busybox", "exec", "command", "nohup", "sudo", "env", "time", "nice", "chroot", "tini", "dumb-init", "su-exec", "gosu", "timeout":
-			skip = 1
-		default:
-			return words
-		}
-		wrapper := path.Base(words[0].Text)
-		for skip < len(words) && (strings.HasPrefix(words[skip].Text, "-") || wrapper == "env" && strings.Contains(words[skip].Text, "=")) {
-			skip++
-		}
-		switch wrapper {
-		case "chroot", "su-exec", "gosu", "timeout":
-			skip++ // its own operand
-		}
-		if skip >= len(words) {
-			return words
-		}
-		words = words[skip:]
+// words0 is the program as written.
+func (c command) words0() string {
+	if len(c.words) == 0 {
+		return ""
 	}
-	return words
+	return c.words[0].Text
 }
 
 // name is the program's name without its directory, "" for an assignment or an
@@ -163,29 +144,62 @@ func (c command) args() []string {
 	return out
 }
 
-// ref is the command's place.
-func (c command) ref() source.Ref {
-	if c.cmd == nil {
-		return c.script.Ref
+// whole: the command is the argument vector itself, no part of a script in it.
+func (c command) whole() bool {
+	if c.cmd == nil || c.script.argv == nil {
+		return false
 	}
-	return c.script.within(c.cmd.Start, c.cmd.End)
+	arg := c.cmd.Arg
+	return arg < 0 || arg >= len(c.script.argv) || len(c.words) > 0 && c.words[0].Arg == arg && c.words[0].Text == c.script.argv[arg].Text
 }
 
-// says is the command as written, on one line.
-func (c command) says() string {
-	if c.cmd == nil || c.cmd.Start < 0 || c.cmd.End > len(c.script.Text) || c.cmd.End <= c.cmd.Start {
-		return clip(c.script.Text)
+// place returns the place of the bytes [start, end) of an argument, or of the
+// script.
+func (c command) place(arg, start, end int) source.Ref {
+	if c.cmd == nil || c.script.argv == nil {
+		return c.script.within(start, end)
 	}
-	return clip(c.script.Text[c.cmd.Start:c.cmd.End])
+	if arg < 0 || arg >= len(c.script.argv) {
+		return c.script.Ref
+	}
+	w := c.script.argv[arg]
+	if w.Moved || start < 0 || end > len(w.Text) || end <= start || start == 0 && end == len(w.Text) {
+		return w.Ref
+	}
+	return w.Ref.Within(start, end)
 }
+
+// ref is the command's place: the list of arguments, or a part of a script.
+func (c command) ref() source.Ref {
+	if c.cmd == nil || c.whole() {
+		return c.script.Ref
+	}
+	return c.place(c.cmd.Arg, c.cmd.Start, c.cmd.End)
+}
+
+// wordRef is the place of one of the command's words.
+func (c command) wordRef(w shell.Word) source.Ref { return c.place(w.Arg, w.Start, w.End) }
 
 // text is the command as written.
 func (c command) text() string {
-	if c.cmd == nil || c.cmd.Start < 0 || c.cmd.End > len(c.script.Text) || c.cmd.End <= c.cmd.Start {
+	if c.cmd == nil {
+		return c.script.Text
+	}
+	in := c.script.Text
+	if c.script.argv != nil {
+		if c.whole() {
+			return quoteWords(c.script.argv)
+		}
+		in = c.script.argv[c.cmd.Arg].Text
+	}
+	if c.cmd.Start < 0 || c.cmd.End > len(in) || c.cmd.End <= c.cmd.Start {
 		return ""
 	}
-	return c.script.Text[c.cmd.Start:c.cmd.End]
+	return in[c.cmd.Start:c.cmd.End]
 }
+
+// says is the command as written, on one line.
+func (c command) says() string { return clip(c.text()) }
 
 // talk is whom a command talks to over the network.
 type talk int
@@ -203,29 +217,33 @@ func (c command) talks() talk {
 	if c.opaque {
 		return talksUnclear
 	}
-	switch c.name() {
-	case "wget", "curl", "ping", "ping6", "nc", "ncat", "nslookup", "dig", "host", "telnet", "traceroute", "ssh", "psql", "mysql",
-		"redis-cli", "pg_isready", "openssl", "getent", "drill", "socat", "mc", "aria2c", "rsync", "scp", "sftp", "ftp":
-	case "apk", "apt", "apt-get", "yum", "dnf", "pip", "pip3", "npm", "gem", "go":
-		for _, w := range c.args() {
-			switch w {
-			case "add", "install", "update", "upgrade", "get", "download":
-				return talksOutside
-			}
+	if c.cmd.OtherNetNS {
+		return talksNothing // not through the pod's namespace
+	}
+	if !shell.TalksToNetwork(c.cmd) {
+		if c.usesLoopback() {
+			return talksLocal
 		}
-		return talksNothing
-	case "git":
-		for _, w := range c.args() {
-			switch w {
-			case "clone", "fetch", "pull", "push", "ls-remote":
-				return c.destination()
-			}
-		}
-		return talksNothing
-	default:
 		return talksNothing
 	}
+	switch c.name() {
+	case "apk", "apt", "apt-get", "yum", "dnf", "microdnf", "zypper", "opkg", "pacman", "pip", "pip3", "npm", "yarn", "pnpm", "gem",
+		"cargo", "composer", "go", "helm":
+		return talksOutside
+	case "kubectl":
+		return talksCluster
+	}
 	return c.destination()
+}
+
+// usesLoopback: a client that asks the pod itself.
+func (c command) usesLoopback() bool {
+	switch c.name() {
+	case "curl", "wget", "nc", "ncat", "ping":
+		return true
+	default:
+		return false
+	}
 }
 
 // destination classifies the hosts among a command's words.

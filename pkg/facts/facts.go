@@ -14,6 +14,7 @@ import (
 func Read(ctx context.Context, objects []*source.Object, catalog *images.Catalog) (*Facts, error) {
 	ix := newIndex(objects)
 	cs := readClusters(ix)
+	ix.apart = cs.apart
 	var pods []*podView
 	for _, o := range ix.objects {
 		if err := ctx.Err(); err != nil {
@@ -57,9 +58,11 @@ func Read(ctx context.Context, objects []*source.Object, catalog *images.Catalog
 func readPod(p *podView) {
 	p.pod.Tunnels = orEmpty(readTunnels(p))
 	p.pod.Role, p.pod.RoleWhy = readRole(p)
+	readForwarding(p)
 	readNeeds(p)
 	p.pod.Egress = readEgress(p)
 	readCaptures(p)
+	readGates(p)
 	p.pod.Needs = orEmpty(p.pod.Needs)
 	p.pod.Mentions = orEmpty(p.pod.Mentions)
 	p.pod.Gates = orEmpty(p.pod.Gates)

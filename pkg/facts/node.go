@@ -78,12 +78,7 @@ func (n node) keys() []string {
 	if !n.ok || !isMap {
 		return nil
 	}
-	out := make([]string, 0, len(m))
-	for k := range m {
-		out = append(out, k)
-	}
-	sort.Strings(out)
-	return out
+	return sortedKeys(m)
 }
 
 // isMap reports whether the field is a map.
@@ -207,4 +202,13 @@ func clip(s string) string {
 		return s
 	}
 	return string(runes[:limit-1]) + "…"
+}
+
+func sortedKeys[T any](m map[string]T) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	sort.Strings(out)
+	return out
 }

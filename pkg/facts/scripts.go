@@ -1,7 +1,6 @@
 package facts
 
 import (
-	"path"
 	"strings"
 
 	"github.com/vpnlint/vpnlint/pkg/source"
@@ -32,6 +31,8 @@ type script struct {
 	Path  string // of a file
 	// Env are the known variables of its container.
 	Env map[string]string
+	// argv is set for an argument vector; Text is then for reading only.
+	argv []word
 }
 
 // within returns the place of the bytes [start, end) of Text.
@@ -72,8 +73,8 @@ func (c *containerView) words(list node) []word {
 	return out
 }
 
-// scripts returns everything that the container runs in a shell, and argument
-// vectors as scripts of one command.
+// scripts returns everything that the container runs: its command with args,
+// its hooks and its exec probes, each as an argument vector.
 func (c *containerView) scripts() []script {
 	argv, entrypoint := c.argv()
 	where := c.spec.get("command")
@@ -101,33 +102,8 @@ func (c *containerView) scriptsOf(kind scriptKind, argv []word, where source.Ref
 	if len(argv) == 0 {
 		return nil
 	}
-	env := c.knownEnv()
-	inline, file, plain := unwrapShell(argv)
-	switch {
-	case inline != nil:
-		return []script{{
-			Kind: kind, Text: inline.Text, Ref: inline.Ref, Moved: inline.Moved, State: Present, Env: env,
-		}}
-	case file != nil:
-		if s, found := c.scriptFile(file.Text, env); found {
-			if kind != scriptCommand {
-				s.Kind = kind
-			}
-			return []script{s}
-		}
-		// A script inside the image: opaque, but its arguments are visible.
-		return []script{{Kind: kind, Text: quoteWords(argv), Ref: where, Moved: true, State: Present, Env: env}}
-	default:
-		if strings.HasPrefix(plain[0].Text, "/") {
-			if s, found := c.scriptFile(plain[0].Text, env); found {
-				if kind != scriptCommand {
-					s.Kind = kind
-				}
-				return []script{s}
-			}
-		}
-		return []script{{Kind: kind, Text: quoteWords(plain), Ref: where, Moved: true, State: Present, Env: env}}
-	}
+	text := quoteWords(argv)
+	return []script{{Kind: kind, Text: text, Ref: where, Moved: true, State: Present, Env: c.knownEnv(), argv: argv}}
 }
 
 // scriptFile returns the mounted file at a path as a script; false when the
@@ -138,58 +114,6 @@ func (c *containerView) scriptFile(name string, env map[string]string) (script, 
 		return script{}, false
 	}
 	return script{Kind: scriptFile, Text: f.Text, Ref: f.Ref, State: f.State, Why: f.Why, Path: f.Path, Env: env}, true
-}
-
-// unwrapShell looks through wrappers such as tini and env for a shell with -c
-// (inline) or with a script file; plain is the vector without wrappers.
-func unwrapShell(argv []word) (inline, file *word, plain []word) {
-	for len(argv) > 0 {
-		name := path.Base(argv[0].Text)
-		switch name {
-		case "tini", "dumb-init", "catatonit", "env", "exec", "nice", "nohup", "busybox", "su-exec", "gosu", "s6-setuidgid":
-			rest := argv[1:]
-			if (name == "su-exec" || name == "gosu" || name == "s6-setuidgid") && len(rest) > 0 {
-				rest = rest[1:]
-			}
-			for len(rest) > 0 && (strings.HasPrefix(rest[0].Text, "-") || name == "env" && strings.Contains(rest[0].Text, "=")) {
-				rest = rest[1:]
-			}
-			if len(rest) == 0 {
-				return nil, nil, argv
-			}
-			argv = rest
-			continue
-		case "sh", "bash", "ash", "dash", "ksh", "zsh":
-			inline, file = shellOperand(argv[1:])
-			return inline, file, argv
-		}
-		return nil, nil, argv
-	}
-	return nil, nil, argv
-}
-
-// shellOperand finds the string of -c or the script file among a shell's
-// arguments.
-func shellOperand(args []word) (inline, file *word) {
-	command := false
-	for i := 0; i < len(args); i++ {
-		text := args[i].Text
-		switch {
-		case text == "--" || text == "-":
-		case strings.HasPrefix(text, "--"):
-		case (strings.HasPrefix(text, "-") || strings.HasPrefix(text, "+")) && len(text) > 1:
-			flags := text[1:]
-			command = command || strings.HasPrefix(text, "-") && strings.Contains(flags, "c")
-			if strings.HasSuffix(flags, "o") || strings.HasSuffix(flags, "O") {
-				i++ // -o pipefail
-			}
-		case command:
-			return &args[i], nil
-		default:
-			return nil, &args[i]
-		}
-	}
-	return nil, nil
 }
 
 // quoteWords writes an argument vector as one shell command.
