@@ -324,7 +324,7 @@ func (o *kustOrigin) Locate(r source.Ref) source.Provenance {
 		return source.Provenance{Primary: source.Location{File: file.Path(), Span: file.Span(0, 0), Precision: source.WholeFile}}
 	}
 	tokens := source.PointerTokens(r.Pointer)
-	final, depth := descend(o.object.Tree, tokens)
+	final, depth := walkTokens(o.object.Tree, tokens)
 	if depth == len(tokens) {
 		return o.place(tokens, final, r)
 	}
@@ -337,8 +337,8 @@ func (o *kustOrigin) Locate(r source.Ref) source.Provenance {
 	return p
 }
 
-// descend follows tokens in a value as far as they lead.
-func descend(v any, tokens []string) (any, int) {
+// walkTokens follows tokens in a value as far as they lead.
+func walkTokens(v any, tokens []string) (any, int) {
 	for i, token := range tokens {
 		next, ok := member(v, token)
 		if !ok {
@@ -460,7 +460,7 @@ func findOperation(final map[string]any, ops []any, tokens []string) (at []strin
 		if len(target) > len(tokens) {
 			continue
 		}
-		holder, depth := descend(final, tokens[:len(target)])
+		holder, depth := walkTokens(final, tokens[:len(target)])
 		if depth < len(target) || !samePath(target, tokens, holder, value) {
 			continue
 		}

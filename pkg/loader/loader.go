@@ -257,15 +257,6 @@ func (l *load) jobs() []job {
 	return jobs
 }
 
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}
-
 // run runs the jobs on Options.Workers workers and merges what they came to in
 // the order of their paths.
 func (l *load) run(jobs []job) {
