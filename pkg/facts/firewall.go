@@ -38,59 +38,117 @@ func (r *tunnelReader) opaqueHook(c command) {
 
 // filterCommand looks at one command.
 func (r *tunnelReader) filterCommand(c command, iface string) {
+	if c.opaque || c.cmd == nil || c.cmd.OtherNetNS {
+		return
+	}
+	if rule, is := shell.IPTables(c.cmd); is {
+		r.iptables(rule, c, iface)
+		return
+	}
+	if rule, is := shell.NFT(c.cmd); is {
+		r.nftables(rule, c)
+	}
+}
+
+func (r *tunnelReader) iptables(rule *shell.IPTablesRule, c command, iface string) {
 	t := r.t
-	rule, is := iptablesRule(c)
-	if !is {
+	switch rule.Op {
+	case "A", "I", "R", "P":
+	default:
 		return
 	}
 	switch {
-	case rule.table == "nat" && rule.chain == "POSTROUTING" && (rule.target == "MASQUERADE" || rule.target == "SNAT"):
+	case rule.Table == "nat" && rule.Chain == "POSTROUTING" && (rule.Target == "MASQUERADE" || rule.Target == "SNAT"):
 		// What enters the tunnel itself is another matter than the way back of
 		// the clients.
-		if rule.out == iface && !rule.outNot || rule.out == "%i" && !rule.outNot {
+		if isInterface(rule.Out, iface) && !rule.Out.Negate || !r.hidesPool(rule.Source) {
 			return
 		}
-		if !r.hidesPool(rule.source) {
-			return
+		if t.Masquerade.State != Present || t.Masquerade.Ref == t.ContainerRef {
+			t.Masquerade = Switch{State: Present, Ref: c.ref(), Why: c.says()}
 		}
-		t.Masquerade = Switch{State: Present, Ref: c.ref(), Why: c.says()}
-	case rule.table == "filter" && rule.chain == "OUTPUT" && (rule.target == "REJECT" || rule.target == "DROP"):
+	case rule.Table == "filter" && rule.Chain == "OUTPUT" && (rule.Target == "REJECT" || rule.Target == "DROP"):
 		if r.stopsOutside(rule, iface) {
 			t.KillSwitch = Switch{State: Present, Ref: c.ref(), Why: c.says()}
 		}
 	}
 }
 
-// hidesPool: the rule's source takes the client pool in, as far as both are
-// known.
-func (r *tunnelReader) hidesPool(sourceText string) bool {
-	from, err := netip.ParsePrefix(sourceText)
-	if err != nil || len(r.t.Pool) == 0 {
+// nftables: a masquerade verdict is read as it stands; filter rules are not
+// understood well enough to deny a kill switch.
+func (r *tunnelReader) nftables(rule *shell.NFTRule, c command) {
+	t := r.t
+	if rule.Op == "delete" || rule.Op == "flush" || rule.Op == "list" {
+		return
+	}
+	switch {
+	case rule.Opaque:
+		r.opaqueHook(command{script: script{Why: "nft reads its rules from elsewhere", Ref: c.ref()}})
+	case rule.Verdict == "masquerade" || rule.Verdict == "snat":
+		if t.Masquerade.State != Present || t.Masquerade.Ref == t.ContainerRef {
+			t.Masquerade = Switch{State: Present, Ref: c.ref(), Why: c.says()}
+		}
+	case rule.Verdict == "drop" || rule.Verdict == "reject":
+		if t.KillSwitch.State == Absent {
+			t.KillSwitch = Switch{State: Unknown, Ref: c.ref(), Why: c.says()}
+			r.missed("nft rules are not read in full", c.ref(), aspectKillSwitch)
+		}
+	}
+}
+
+// isInterface reports whether a match names the tunnel's interface; %i stands
+// for it in hooks, and a + for any name that begins alike.
+func isInterface(m shell.Match, iface string) bool {
+	if !m.Set {
+		return false
+	}
+	if m.Text == "%i" || m.Text == iface {
 		return true
 	}
-	return cidrplan.Overlaps([]netip.Prefix{from.Masked()}, prefixesAt(r.t.Pool))
+	stem, wild := strings.CutSuffix(m.Text, "+")
+	return wild && stem != "" && strings.HasPrefix(iface, stem)
+}
+
+// hidesPool: the rule's source takes the client pool in, as far as both are
+// known.
+func (r *tunnelReader) hidesPool(from shell.Match) bool {
+	if !from.Set || !from.Known || len(r.t.Pool) == 0 {
+		return true
+	}
+	var list []netip.Prefix
+	for _, p := range grammar.ParsePrefixes(from.Text, 0, ",") {
+		if !p.Valid {
+			return true
+		}
+		list = append(list, p.Prefix)
+	}
+	return cidrplan.Overlaps(list, prefixesAt(r.t.Pool)) != from.Negate
 }
 
 // stopsOutside: the rule drops what would leave by another interface than the
 // tunnel's. A rule for some destinations is a kill switch for a tunnel that
 // takes no others.
-func (r *tunnelReader) stopsOutside(rule filterRule, iface string) bool {
-	if rule.policy {
-		return true
+func (r *tunnelReader) stopsOutside(rule *shell.IPTablesRule, iface string) bool {
+	if rule.Op == "P" {
+		return !rule.IPv6
 	}
-	other := rule.outNot && (rule.out == "%i" || rule.out == iface || rule.out == "") ||
-		!rule.outNot && (strings.HasPrefix(rule.out, "eth") || rule.out == "$(uplink)")
+	// A rule for one protocol, one user or one state stops only a part.
+	if rule.IPv6 || rule.Protocol.Set || rule.Owner.Set || rule.State.Set || rule.DestinationPorts.Set || rule.SourcePorts.Set {
+		return false
+	}
+	other := rule.Out.Negate && (isInterface(rule.Out, iface) || !rule.Out.Known) ||
+		rule.Out.Set && !rule.Out.Negate && strings.HasPrefix(rule.Out.Text, "eth")
 	if !other {
 		return false
 	}
-	if rule.dest == "" || strings.HasSuffix(rule.dest, "/0") {
+	if !rule.Destination.Set || strings.HasSuffix(rule.Destination.Text, "/0") || rule.Destination.Negate {
 		return true
 	}
-	dest, err := netip.ParsePrefix(rule.dest)
-	if err != nil {
-		return false
+	for _, p := range grammar.ParsePrefixes(rule.Destination.Text, 0, ",") {
+		if p.Valid && rule.Destination.Known {
+			r.stopped = append(r.stopped, p.Prefix)
+		}
 	}
-	r.stopped = append(r.stopped, dest.Masked())
 	return false
 }
 
@@ -119,52 +177,136 @@ func (r *tunnelReader) routing(s script, iface string, ref source.Ref) {
 	}
 }
 
+// hookRoute is a route or rule that a hook adds.
+type hookRoute struct {
+	PrefixAt
+	// byRule: a rule that looks into the main table; it keeps nothing out of a
+	// tunnel whose routes stand in the main table themselves.
+	byRule bool
+}
+
 func (r *tunnelReader) routingCommand(c command, iface string, ref source.Ref) {
-	b := &r.t.Bypass
-	take := func(to string, known bool) {
-		if !known {
-			b.State = Unknown
-			r.missed("a hook adds routes for networks that are known at run time only", ref, aspectBypass)
-			return
-		}
-		p := grammar.ParsePrefix(to, 0)
-		if at, valid := prefixAt(p, ref); valid {
-			b.Entries = append(b.Entries, at)
-		}
-	}
-	if rule, is := ipRuleOf(c); is {
-		// A rule that looks into the tunnel's own table keeps nothing out.
-		if rule.add && rule.to.Text != "" && rule.table != "51820" {
-			take(rule.to.Text, rule.to.Known)
-		}
+	if c.cmd == nil || c.cmd.OtherNetNS {
 		return
 	}
-	if route, is := ipRouteOf(c); is && route.add {
-		inside := route.dev == iface || route.dev == "%i"
-		switch {
-		case route.to.Text == "default" || route.to.Text == "":
-			if inside {
-				r.hookRoutes = true
-			}
-		case inside:
-			r.hookRoutes = true
-		default:
-			take(route.to.Text, route.to.Known)
+	if rule, is := shell.IPRule(c.cmd); is {
+		// A rule that looks into the tunnel's own table keeps nothing out.
+		if rule.Delete || rule.Not || rule.To.Text == "" || rule.Table.Text == "51820" {
+			return
 		}
+		r.around(rule.To, rule.Table.Text == "main" || rule.Table.Text == "254", ref)
+		return
+	}
+	route, is := shell.IPRoute(c.cmd)
+	if !is || route.Delete || route.Type != "unicast" {
+		return
+	}
+	inside := route.Dev.Text == iface || route.Dev.Text == "%i"
+	ownTable := route.Table.Text != "" && route.Table.Text != "main" && route.Table.Text != "254"
+	switch {
+	case inside && ownTable:
+		// Some rule leads there, or none.
+		r.inwardUnknown = true
+	case inside:
+		r.into(route, ref)
+	case ownTable, route.Destination.Text == "default", route.Destination.Text == "":
+	default:
+		to := route.Destination
+		if p, ok := grammar.ParseNetmask(to.Text, route.Netmask.Text); ok {
+			to.Text = p.String()
+		}
+		r.around(to, false, ref)
 	}
 }
 
-// podScripts adds what other scripts of the pod do to the namespace that all
-// of them share: masquerading and a kill switch.
-func (r *tunnelReader) podScripts() {
-	for _, c := range r.pod.containers {
-		for _, cmd := range c.commands() {
-			if !cmd.opaque && cmd.script.Kind != scriptPreStop && cmd.script.Kind != scriptProbe {
-				r.filterCommand(cmd, r.t.Interface)
+// around notes a network that a hook keeps out of the tunnel.
+func (r *tunnelReader) around(to shell.Word, byRule bool, ref source.Ref) {
+	if !to.Known {
+		r.t.Bypass.State = Unknown
+		r.missed("a hook adds routes for networks that are known at run time only", ref, aspectBypass)
+		return
+	}
+	if at, valid := prefixAt(grammar.ParsePrefix(to.Text, 0), ref); valid {
+		r.bypassed = append(r.bypassed, hookRoute{at, byRule})
+	}
+}
+
+// into notes a route that a hook sends into the tunnel.
+func (r *tunnelReader) into(route *shell.RouteChange, ref source.Ref) {
+	text := route.Destination.Text
+	if text == "default" || text == "" {
+		text = "0.0.0.0/0"
+		if route.IPv6 {
+			text = "::/0"
+		}
+	}
+	at, valid := prefixAt(grammar.ParsePrefix(text, 0), ref)
+	if !valid || !route.Destination.Known {
+		r.inwardUnknown = true
+		return
+	}
+	r.inward = append(r.inward, at)
+}
+
+// takeHookRoutes turns what hooks and scripts keep out of the tunnel into
+// bypass entries. It may be called again after more was read.
+func (r *tunnelReader) takeHookRoutes() {
+	t := r.t
+	for _, h := range r.bypassed {
+		if h.byRule && t.Routes.MoreSpecificWin && !t.Routes.FwMark {
+			continue
+		}
+		t.Bypass.Entries = append(t.Bypass.Entries, h.PrefixAt)
+		if t.Bypass.State == Absent {
+			t.Bypass.State = Present
+			if t.Bypass.Key == wgHookBypass {
+				t.Bypass.Ref = h.Ref
 			}
 		}
 	}
+	r.bypassed = nil
+}
+
+// podScripts adds what other scripts of the pod do to the namespace that all
+// of them share: masquerading, a kill switch, and routes around a tunnel that
+// lets more specific routes win.
+func (r *tunnelReader) podScripts() {
+	for _, c := range r.pod.containers {
+		for _, cmd := range c.commands() {
+			if cmd.opaque || cmd.script.Kind == scriptPreStop || cmd.script.Kind == scriptProbe {
+				continue
+			}
+			r.filterCommand(cmd, r.t.Interface)
+			if r.t.Routes.MoreSpecificWin {
+				r.routingCommand(cmd, r.t.Interface, cmd.ref())
+			}
+		}
+	}
+	r.takeHookRoutes()
+	if len(r.inward) > 0 || r.inwardUnknown {
+		r.scriptedRoutes()
+	}
 	r.partialSwitch(anchorOf(r.t.Config, r.t.ContainerRef))
+}
+
+// scriptedRoutes adds the routes that hooks and scripts send into the tunnel.
+func (r *tunnelReader) scriptedRoutes() {
+	rt := &r.t.Routes
+	if r.inwardUnknown {
+		if rt.State == Absent || rt.State == Present && !rt.Default {
+			rt.State = Unknown
+			r.missed("hooks add routes that are known at run time only", anchorOf(r.t.Config, r.t.ContainerRef), aspectRoutes)
+		}
+		return
+	}
+	if rt.State == Absent {
+		rt.State, rt.Ref, rt.Why = Present, r.inward[0].Ref, "route "+r.inward[0].Text+" of a hook"
+		rt.MoreSpecificWin = true
+	}
+	if rt.State == Present {
+		rt.Prefixes = append(rt.Prefixes, r.inward...)
+		rt.Default = hasDefault(rt.Prefixes)
+	}
 }
 
 func anchorOf(ref, fallback source.Ref) source.Ref {

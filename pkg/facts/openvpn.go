@@ -103,8 +103,14 @@ func (r *tunnelReader) openVPN(globs ...string) {
 	}
 	if server {
 		t.Side = "server"
+		// The configuration's pool takes the place of the image's default.
+		image := t.Pool
+		t.Pool = nil
 		for i, conf := range confs {
 			r.openVPNServer(conf, froms[i])
+		}
+		if len(t.Pool) == 0 {
+			t.Pool = image
 		}
 		return
 	}
@@ -124,13 +130,12 @@ func isOpenVPNConf(conf *grammar.OpenVPN) bool {
 // to networks behind them.
 func (r *tunnelReader) openVPNServer(conf *grammar.OpenVPN, f confText) {
 	t := r.t
-	pool, ok := conf.Server()
-	if ok {
+	if pool, has := conf.Server(); has {
 		if at, valid := prefixAt(pool, f.at(pool.Range)); valid {
 			t.Pool = append(t.Pool, at)
 		}
 	}
-	if pool, ok = conf.ServerIPv6(); ok {
+	if pool, has := conf.ServerIPv6(); has {
 		if at, valid := prefixAt(pool, f.at(pool.Range)); valid {
 			t.Pool = append(t.Pool, at)
 		}

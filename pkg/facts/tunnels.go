@@ -55,8 +55,11 @@ type tunnelReader struct {
 	lost   []lost
 	// stopped are destinations that hooks reject outside the tunnel.
 	stopped []netip.Prefix
-	// hookRoutes: a hook adds routes into the tunnel.
-	hookRoutes bool
+	// bypassed and inward are routes that hooks and scripts add, around the
+	// tunnel and into it; inwardUnknown: some of the latter cannot be read.
+	bypassed      []hookRoute
+	inward        []PrefixAt
+	inwardUnknown bool
 }
 
 // lost is something that could not be seen.
@@ -111,6 +114,9 @@ func (r *tunnelReader) finish() Tunnel {
 	t.Clients.Resolvers = orEmpty(t.Clients.Resolvers)
 	if t.Bypass.Ref.IsZero() {
 		t.Bypass.Ref = t.Routes.Ref
+	}
+	if t.Side == "server" && t.Clients.State == Absent {
+		t.Clients.State = Unknown
 	}
 	r.recordGap()
 	return *t

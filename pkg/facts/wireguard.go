@@ -50,6 +50,9 @@ func (r *tunnelReader) wireGuard(globs ...string) {
 			froms = append(froms, f)
 		}
 	}
+	if !complete || len(confs) == 0 {
+		r.hooksUnseen()
+	}
 	if len(confs) == 0 {
 		if complete {
 			r.missed("no WireGuard configuration is in view", t.ContainerRef, needed...)
@@ -64,6 +67,18 @@ func (r *tunnelReader) wireGuard(globs ...string) {
 		w.conf(conf, froms[i])
 	}
 	w.finish()
+}
+
+// hooksUnseen: a configuration that cannot be seen may hold hooks that stop or
+// masquerade traffic.
+func (r *tunnelReader) hooksUnseen() {
+	t := r.t
+	if t.KillSwitch.State == Absent {
+		t.KillSwitch.State = Unknown
+	}
+	if t.Masquerade.State == Absent {
+		t.Masquerade.State = Unknown
+	}
 }
 
 // wireGuardEnv finds a whole configuration in an environment variable.
@@ -265,25 +280,13 @@ func (w *wgReader) finish() {
 	if t.Bypass.Key == "" {
 		t.Bypass.Key = wgHookBypass
 		t.Bypass.Ref = rt.Ref
-		if len(t.Bypass.Entries) > 0 {
-			t.Bypass.Ref = t.Bypass.Entries[0].Ref
-		}
 	}
-	if len(t.Bypass.Entries) > 0 && t.Bypass.State == Absent {
-		t.Bypass.State = Present
-	}
+	w.takeHookRoutes()
 	if t.KillSwitch.State == Unknown && w.complete && w.switchByConf() {
 		t.KillSwitch.State, t.KillSwitch.Why = Absent, "no hook stops traffic outside the tunnel"
 	}
 	if t.Masquerade.State == Unknown && w.complete && w.masqueradeByConf() {
 		t.Masquerade.State, t.Masquerade.Why = Absent, "no hook masquerades"
-	}
-	if t.Side == "server" {
-		// What its clients route stands in their own files.
-		t.Clients.State = notYet(t.Clients.State, Unknown)
-		if t.Clients.State == Absent && len(t.Clients.Routes) == 0 {
-			t.Clients.State = Unknown
-		}
 	}
 }
 
