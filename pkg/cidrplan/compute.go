@@ -95,7 +95,10 @@ func (k *rangeKey) slot() slot {
 }
 
 func (x slot) meets(y slot) bool {
-	return x != y && !(x <= podSites && y <= podSites) && !(min(x, y) == podSites && max(x, y) == pools)
+	low, high := min(x, y), max(x, y)
+	bothVPN := high <= podSites
+	otherPods := low == podSites && high == pools
+	return x != y && !bothVPN && !otherPods
 }
 
 func (s Strength) order() int {

@@ -27,7 +27,7 @@ func claim(role Role, prefix string, opts ...func(*Claim)) Claim {
 func by(owner string) func(*Claim)   { return func(c *Claim) { c.Owner = owner } }
 func in(cluster string) func(*Claim) { return func(c *Claim) { c.Cluster = cluster } }
 func is(s Strength) func(*Claim)     { return func(c *Claim) { c.Strength = s } }
-func for_(i Idiom) func(*Claim)      { return func(c *Claim) { c.Idiom = i } }
+func meaning(i Idiom) func(*Claim)   { return func(c *Claim) { c.Idiom = i } }
 func podLocal(c *Claim)              { c.PodLocal = true }
 func at(object, says string) func(*Claim) {
 	return func(c *Claim) { c.At.Object, c.Says = source.ObjectID(object), says }
@@ -73,7 +73,7 @@ func TestOverlaps(t *testing.T) {
 		{"other clusters", []Claim{claim(VPN, "10.0.0.0/8", in("a"), by("wg")), claim(Pod, "10.244.0.0/16", in("b")), claim(Pod, "10.244.0.0/16")}, nil},
 		{"default routes, in all spellings, and announced cluster ranges", []Claim{
 			claim(VPN, "0.0.0.0/0", by("wg")), claim(VPN, "::/0", by("wg")),
-			claim(VPN, "0.0.0.0/1", by("wg"), for_(DefaultRoute)), claim(VPN, "10.244.0.0/16", by("ts"), for_(ClusterRoute)),
+			claim(VPN, "0.0.0.0/1", by("wg"), meaning(DefaultRoute)), claim(VPN, "10.244.0.0/16", by("ts"), meaning(ClusterRoute)),
 			claim(Pod, "10.244.0.0/16"), claim(Pod, "fd00::/56")}, nil},
 		{"two tunnels to one network", []Claim{claim(VPN, "10.20.0.0/16", by("a")), claim(VPN, "10.20.0.0/16", by("b"))}, nil},
 		{"a tunnel's own pool inside its destination", []Claim{claim(VPN, "10.20.0.0/16", by("a")), claim(Pool, "10.20.8.0/24", by("a"))}, nil},
@@ -88,7 +88,7 @@ func TestOverlaps(t *testing.T) {
 				"vpn 10.8.0.0/16 a-in-b pod 10.8.0.0/14 [10.8.0.0/16]"}},
 		{"the resolver and the API server are inside the service range", []Claim{claim(Service, "10.96.0.0/12"), claim(DNS, "10.96.0.10/32"), claim(API, "10.96.0.1/32")}, nil},
 		{"an idiom is carried and hides nothing",
-			[]Claim{claim(Pool, "100.64.0.0/10", by("ts")), claim(Pod, "100.64.0.0/10", for_(EnclosesCluster)), claim(Pod, "100.96.0.0/11")},
+			[]Claim{claim(Pool, "100.64.0.0/10", by("ts")), claim(Pod, "100.64.0.0/10", meaning(EnclosesCluster)), claim(Pod, "100.96.0.0/11")},
 			[]string{
 				"pool 100.64.0.0/10 b-in-a pod 100.96.0.0/11 [100.96.0.0/11]",
 				"pool 100.64.0.0/10 equal pod 100.64.0.0/10 [100.64.0.0/10]"}},
@@ -118,7 +118,7 @@ func TestOverlaps(t *testing.T) {
 
 func TestRangesAddUp(t *testing.T) {
 	plan := Compute([]Claim{
-		claim(Pod, "10.245.0.0/16"), claim(Pod, "10.244.0.0/16"), claim(Pod, "100.64.0.0/10", for_(EnclosesCluster)),
+		claim(Pod, "10.245.0.0/16"), claim(Pod, "10.244.0.0/16"), claim(Pod, "100.64.0.0/10", meaning(EnclosesCluster)),
 		claim(VPN, "10.20.0.0/16", by("b")), claim(VPN, "10.21.9.9/16", by("a")),
 	})
 	var got []string

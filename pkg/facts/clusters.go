@@ -408,6 +408,10 @@ func (f *founded) settle() {
 	f.claims = slices.DeleteFunc(f.claims, func(c cidrplan.Claim) bool {
 		return c.Strength == cidrplan.Default && declared[family{c.Role, c.Prefix.Addr().Is4()}]
 	})
+	f.settleCNI()
+	if f.CNI == "aws" {
+		f.dropPodsOfVPC()
+	}
 	slices.SortStableFunc(f.claims, func(a, b cidrplan.Claim) int {
 		return cmp.Or(
 			strings.Compare(string(a.Role), string(b.Role)),
@@ -422,8 +426,16 @@ func (f *founded) settle() {
 			f.Ranges = append(f.Ranges, RangeAt{Role: c.Role, Prefix: c.Prefix.String(), Ref: c.At, Says: c.Says, Strength: c.Strength})
 		}
 	}
-	f.settleCNI()
 	f.settlePools()
+}
+
+// dropPodsOfVPC: with the AWS VPC CNI pods take addresses of the nodes' network
+// (FG A4); a pod range inside of it says so once more and overlaps nothing.
+func (f *founded) dropPodsOfVPC() {
+	nodes := f.prefixes(cidrplan.Node)
+	f.claims = slices.DeleteFunc(f.claims, func(c cidrplan.Claim) bool {
+		return c.Role == cidrplan.Pod && cidrplan.Overlaps(nodes, []netip.Prefix{c.Prefix})
+	})
 }
 
 func compareRefs(a, b source.Ref) int {

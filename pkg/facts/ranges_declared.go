@@ -129,13 +129,13 @@ func (f *founded) constant(role cidrplan.Role, n node, says string, prefixes ...
 }
 
 // endpoint adds the API server's address, when it is one.
-func (f *founded) endpoint(n node, says string) {
+func (f *founded) endpoint(n node) {
 	host := n.text()
 	if hostPort, err := netip.ParseAddrPort(host); err == nil {
 		host = hostPort.Addr().String()
 	}
 	if a, err := netip.ParseAddr(host); err == nil && a.Zone() == "" && !a.IsUnspecified() {
-		f.claim(cidrplan.Claim{Role: cidrplan.API, Prefix: netip.PrefixFrom(a, a.BitLen()), At: n.ref(), Says: says, Strength: cidrplan.Declared})
+		f.claim(cidrplan.Claim{Role: cidrplan.API, Prefix: netip.PrefixFrom(a, a.BitLen()), At: n.ref(), Says: "controlPlaneEndpoint", Strength: cidrplan.Declared})
 	}
 }
 
@@ -150,7 +150,7 @@ func readKubeadm(f *founded, o *source.Object) {
 func (f *founded) kubeadm(conf node) {
 	f.rangeOf(cidrplan.Pod, conf.get("networking", "podSubnet"), "podSubnet")
 	f.rangeOf(cidrplan.Service, conf.get("networking", "serviceSubnet"), "serviceSubnet")
-	f.endpoint(conf.get("controlPlaneEndpoint"), "controlPlaneEndpoint")
+	f.endpoint(conf.get("controlPlaneEndpoint"))
 }
 
 func readKubeadmControlPlane(f *founded, o *source.Object) {
@@ -242,27 +242,23 @@ func readClusterAPI(f *founded, o *source.Object) {
 	network := root(o).get("spec", "clusterNetwork")
 	f.rangeOf(cidrplan.Pod, network.get("pods", "cidrBlocks"), "pods.cidrBlocks")
 	f.rangeOf(cidrplan.Service, network.get("services", "cidrBlocks"), "services.cidrBlocks")
-	f.endpoint(root(o).get("spec", "controlPlaneEndpoint", "host"), "controlPlaneEndpoint")
+	f.endpoint(root(o).get("spec", "controlPlaneEndpoint", "host"))
 }
 
 func readAzureCluster(f *founded, o *source.Object) {
-	network := root(o).get("spec", "networkSpec")
-	said := false
-	for _, subnet := range network.get("subnets").items() {
+	// The vnet's own range is no range of nodes: their subnet is cut from it.
+	for _, subnet := range root(o).get("spec", "networkSpec", "subnets").items() {
 		switch subnet.get("role").text() {
 		case "node", "cluster":
-			said = f.rangeOf(cidrplan.Node, subnet.get("cidrBlocks"), "node subnet "+subnet.get("name").text()) || said
+			f.rangeOf(cidrplan.Node, subnet.get("cidrBlocks"), "node subnet "+subnet.get("name").text())
 		}
 	}
-	if !said {
-		f.rangeOf(cidrplan.Node, network.get("vnet", "cidrBlocks"), "vnet.cidrBlocks")
-	}
-	f.endpoint(root(o).get("spec", "controlPlaneEndpoint", "host"), "controlPlaneEndpoint")
+	f.endpoint(root(o).get("spec", "controlPlaneEndpoint", "host"))
 }
 
 func readAWSCluster(f *founded, o *source.Object) {
 	f.rangeOf(cidrplan.Node, root(o).get("spec", "network", "vpc", "cidrBlock"), "vpc.cidrBlock")
-	f.endpoint(root(o).get("spec", "controlPlaneEndpoint", "host"), "controlPlaneEndpoint")
+	f.endpoint(root(o).get("spec", "controlPlaneEndpoint", "host"))
 }
 
 // readEksctl: pods take addresses of the VPC, so that the VPC's range says all
