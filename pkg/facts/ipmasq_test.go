@@ -45,7 +45,7 @@ spec:
 `
 }
 
-func read(t *testing.T, objects []*source.Object) *Facts {
+func factsOf(t *testing.T, objects []*source.Object) *Facts {
 	t.Helper()
 	catalog, err := images.Load()
 	if err != nil {
@@ -152,7 +152,7 @@ spec:
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f := read(t, tree(t, map[string]string{"prod": tt.text}))
+			f := factsOf(t, tree(t, map[string]string{"prod": tt.text}))
 			if len(f.Agents) != 1 {
 				t.Fatalf("%d agents: %+v", len(f.Agents), f.Agents)
 			}
@@ -175,7 +175,7 @@ spec:
 
 func TestEntriesPointIntoTheConfiguration(t *testing.T) {
 	objects := tree(t, map[string]string{"prod": masqAgent("config", "# ours\nnonMasqueradeCIDRs:\n  - 10.4.0.0/14  # pods\n  - 10.128.0.0/20")})
-	a := read(t, objects).Agents[0]
+	a := factsOf(t, objects).Agents[0]
 	for i, want := range []string{"10.4.0.0/14", "10.128.0.0/20"} {
 		if got := textAt(t, objects, a.List.Entries[i].Ref); got != want {
 			t.Errorf("entry %d is %q, want %q", i, got, want)
@@ -187,7 +187,7 @@ func TestEntriesPointIntoTheConfiguration(t *testing.T) {
 }
 
 func TestMinimalList(t *testing.T) {
-	f := read(t, tree(t, map[string]string{"prod": gkeCluster + "---" + strings.Replace(cloudVPN, "10.20.0.0/16", "10.5.0.0/16", 1)}))
+	f := factsOf(t, tree(t, map[string]string{"prod": gkeCluster + "---" + strings.Replace(cloudVPN, "10.20.0.0/16", "10.5.0.0/16", 1)}))
 	if got, want := f.Agents[0].Minimal, []string{"10.4.0.0/16", "10.6.0.0/15", "10.128.0.0/20"}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
@@ -195,7 +195,7 @@ func TestMinimalList(t *testing.T) {
 
 func TestAnAgentOfAnUnknownClusterSilencesTheDefaults(t *testing.T) {
 	second := strings.ReplaceAll(gkeCluster, "name: shop", "name: lab")
-	f := read(t, tree(t, map[string]string{"fleet/shop": gkeCluster + "---" + cloudVPN, "fleet/lab": second, "shared": masqDaemonSet()}))
+	f := factsOf(t, tree(t, map[string]string{"fleet/shop": gkeCluster + "---" + cloudVPN, "fleet/lab": second, "shared": masqDaemonSet()}))
 	for _, a := range f.Agents {
 		if a.Kind == agentGKE || len(a.Targets) > 0 {
 			t.Errorf("%s speaks for %s", a.Kind, a.Cluster)
@@ -240,7 +240,7 @@ spec:
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f := read(t, tree(t, map[string]string{"net": tt.text}))
+			f := factsOf(t, tree(t, map[string]string{"net": tt.text}))
 			join := func(state Known, list []PrefixAt) string {
 				var out []string
 				for _, p := range list {
@@ -269,7 +269,7 @@ func TestWanted(t *testing.T) {
 		"[0.0.0.0/0]":                  "unknown",
 		"[]":                           "unknown",
 	} {
-		f := read(t, tree(t, map[string]string{"prod": pods + strings.Replace(cloudVPN, "[10.128.0.0/20]", local, 1)}))
+		f := factsOf(t, tree(t, map[string]string{"prod": pods + strings.Replace(cloudVPN, "[10.128.0.0/20]", local, 1)}))
 		if got := f.Agents[0].Targets[0].Wanted; got != want {
 			t.Errorf("local selectors %s: %s, want %s", local, got, want)
 		}
@@ -353,7 +353,7 @@ func TestPlanOfSites(t *testing.T) {
 		{"a disabled pool keeps it from being masqueraded", gkeCluster + "---" + cloudVPN + "---\napiVersion: crd.projectcalico.org/v1\nkind: IPPool\nmetadata: {name: p}\nspec: {cidr: 10.20.0.0/16, disabled: true}\n", 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			plan := cidrplan.Compute(read(t, tree(t, map[string]string{"prod": tt.text})).Claims)
+			plan := cidrplan.Compute(factsOf(t, tree(t, map[string]string{"prod": tt.text})).Claims)
 			overlaps := slices.DeleteFunc(plan.Overlaps, func(o cidrplan.Overlap) bool { return o.A.Idiom != "" || o.B.Idiom != "" })
 			if len(overlaps) != tt.want {
 				t.Errorf("got %+v, want %d", overlaps, tt.want)
