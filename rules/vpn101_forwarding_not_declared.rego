@@ -68,7 +68,7 @@ findings contains finding if {
 		"containers": pods.data_plane(pod),
 		"related": related(ipv4),
 		"missing": ["ip_forward", "conf.all.forwarding", "conf/all/forwarding"],
-		"verify": {"container": pods.first_data_plane(pod)},
+		"verify": pods.gateway_checks(pod),
 	}
 }
 

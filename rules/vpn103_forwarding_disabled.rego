@@ -44,6 +44,6 @@ findings contains finding if {
 			[off.says, text.containers(pods.data_plane(pod))],
 		),
 		"containers": pods.data_plane(pod),
-		"verify": {"container": pods.first_data_plane(pod)},
+		"verify": pods.gateway_checks(pod),
 	}
 }

@@ -58,7 +58,7 @@ findings contains finding if {
 		"clusters": {c.cluster | some c in caught},
 		"related": related(tunnel, met, [r | some c in caught; some r in c.ranges]),
 		"missing": missing(tunnel),
-		"verify": verify(tunnel, met, destination(caught, needed)),
+		"verify": object.union(verify(tunnel, met), {"destination": destination(caught, needed)}),
 	}
 }
 
@@ -82,7 +82,7 @@ findings contains finding if {
 		"containers": {n.container | some n in met},
 		"related": related(tunnel, met, []),
 		"missing": missing(tunnel),
-		"verify": verify(tunnel, met, ""),
+		"verify": verify(tunnel, met),
 	}
 }
 
@@ -164,8 +164,16 @@ missing(tunnel) := [tunnel.bypass.key |
 
 destination(caught, needed) := [prefix | some c in caught; some hit in capture.hits(c, needed); some prefix in hit.prefixes][0]
 
-verify(tunnel, met, destination) := {
-	"tunnel": tunnel.container,
-	"container": sort({n.container | some n in met})[0],
-	"destination": destination,
-}
+verify(tunnel, met) := object.union(
+	{"tunnel": tunnel.container, "container": first_container(met)},
+	behind(tunnel),
+)
+
+first_container(met) := sort([n.container | some n in met])[0]
+
+# Something that is meant to be reached through the tunnel.
+behind(tunnel) := {"behind": private(tunnel)[0]} if count(private(tunnel)) > 0
+
+behind(tunnel) := {} if count(private(tunnel)) == 0
+
+private(tunnel) := [p.prefix | some p in tunnel.routes.prefixes; not endswith(p.prefix, "/0"); not endswith(p.prefix, "/1")]

@@ -39,7 +39,7 @@ findings contains finding if {
 	finding := {
 		"ref": ref,
 		"severity": severity(group),
-		"message": sprintf("%s%s", [concat("; ", sort({overlap(o) | some o in group})), text.of_cluster(cluster)]),
+		"message": sprintf("%s%s", [text.in_cluster(cluster), concat("; ", sort({overlap(o) | some o in group}))]),
 		"clusters": {cluster},
 		"related": [note |
 			some o in group
@@ -120,19 +120,20 @@ breaks(o) if {
 
 overlap(o) := sprintf("%s and %s share %s: %s", [side(o.a), side(o.b), concat(", ", o.set), fate(o)])
 
-# "10.20.0.0/16 (VPN destinations, AllowedIPs of Deployment edge/wg)".
-side(claim) := sprintf("%s (%s%s%s%s)", [
-	claim.prefix, role_name[claim.role],
-	text.optional(claim.says, ", %s"), text.optional(claim.owner, " of %s"), by_default(claim),
-])
+# "10.20.0.0/16 (VPN destinations of Deployment edge/wg)".
+side(claim) := sprintf("%s (%s%s%s)", [claim.prefix, role_name[claim.role], origin(claim), by_default(claim)])
+
+origin(claim) := sprintf(" of %s", [claim.owner]) if claim.owner != ""
+
+origin(claim) := text.optional(claim.says, ", %s") if claim.owner == ""
 
 by_default(claim) := ", by default" if claim.strength == "default"
 
 by_default(claim) := "" if claim.strength != "default"
 
-fate(o) := "which of the two a packet for these addresses reaches depends on each hop's routes" if breaks(o)
+fate(o) := "a packet for these addresses goes to whichever of the two the hop at hand has a route for" if breaks(o)
 
-fate(o) := "the longer prefix wins on every hop that knows it, elsewhere the other one" if not breaks(o)
+fate(o) := "a packet for these addresses follows the longer prefix on hops that have it, and the other one elsewhere" if not breaks(o)
 
 sides(o) := [
 	{"ref": o.a.at, "says": sprintf("%s (%s) is declared here", [o.a.prefix, role_name[o.a.role]])},

@@ -19,7 +19,7 @@ test_fires_for_a_vpn_inside_the_pod_range if {
 	f.ref == vpn.at
 	f.clusters == {"prod"}
 	f.related == [{"ref": pods.at, "says": "10.16.0.0/12 (pods) is declared here"}]
-	contains(f.message, "10.20.0.0/16 (VPN destinations, vpn) and 10.16.0.0/12 (pods, pod) share 10.20.0.0/16")
+	contains(f.message, "in cluster prod, 10.20.0.0/16 (VPN destinations, vpn) and 10.16.0.0/12 (pods, pod) share 10.20.0.0/16")
 }
 
 test_fires_for_equal_ranges if {

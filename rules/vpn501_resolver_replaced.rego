@@ -41,10 +41,9 @@ findings contains finding if {
 		"ref": places.either(tunnel.resolver.ref, tunnel.container_ref),
 		"pod": pod.id,
 		"message": sprintf(
-			"%s replaces the pod's resolver%s%s, for all its containers: %s cannot resolve %s any more, because that resolver does not know the cluster's names",
+			"%s replaces the pod's resolver%s, for all its containers: %s cannot resolve %s any more, because that resolver does not know the cluster's names",
 			[
-				tunnel.family_title, text.optional(concat(", ", tunnel.resolver.servers), " with %s"),
-				text.optional(tunnel.resolver.why, " (%s)"),
+				tunnel.family_title, text.optional(new(tunnel.resolver), " (%s)"),
 				text.containers({n.container | some n in names}), text.set_list({n.says | some n in names}),
 			],
 		),
@@ -59,3 +58,8 @@ findings contains finding if {
 		},
 	}
 }
+
+# What it is replaced with, in the words of the configuration where there are any.
+new(resolver) := resolver.why if resolver.why != ""
+
+new(resolver) := concat(", ", resolver.servers) if resolver.why == ""

@@ -17,7 +17,7 @@ test_fires_at_the_line_that_replaces_it if {
 	some f in found
 	f.ref == testing.ref("/resolver")
 	f.containers == {"app"}
-	contains(f.message, "replaces the pod's resolver with 10.2.0.1 (DNS = 10.2.0.1)")
+	contains(f.message, "replaces the pod's resolver (DNS = 10.2.0.1)")
 }
 
 test_fires_once_for_several_names if {

@@ -20,6 +20,7 @@ type verifyArgs struct {
 	// Destination is an address or prefix, of which the first address is used
 	// where a command takes one.
 	Destination string `json:"destination"`
+	Behind      string `json:"behind"`    // an address or prefix behind the VPN
 	Interface   string `json:"interface"` // of the tunnel
 	Name        string `json:"name"`      // a DNS name of the cluster
 	Endpoint    string `json:"endpoint"`  // the gateway's own address in the tunnel
@@ -60,10 +61,10 @@ var verifyTemplates = [...]verifyTemplate{
 		kubectl + " exec {workload} -c {container} -- sysctl net.ipv4.ip_forward",
 	}},
 	{"ladder", []string{"F1", "F11"}, []string{
-		"ping -c 3 {endpoint}  # from a VPN client, stop at the first silence: the gateway itself",
-		`ping -c 3 "$(kubectl -n kube-system get pods -l k8s-app=kube-dns -o jsonpath='{.items[0].status.podIP}')"  # then a pod`,
-		`nslookup kubernetes.default.svc.cluster.local "$(kubectl -n kube-system get service kube-dns -o jsonpath='{.spec.clusterIP}')"  # then a service`,
-		"ping -c 3 1.1.1.1  # then a public destination",
+		"ping -c 3 {endpoint}  # from a VPN client: the gateway itself",
+		`ping -c 3 "$(kubectl -n kube-system get pods -l k8s-app=kube-dns -o jsonpath='{.items[0].status.podIP}')"  # from a VPN client: a pod, through the gateway`,
+		`nslookup kubernetes.default.svc.cluster.local "$(kubectl -n kube-system get service kube-dns -o jsonpath='{.spec.clusterIP}')"  # from a VPN client: a service`,
+		"ping -c 3 1.1.1.1  # from a VPN client: a public destination; the first silence is the hop that drops",
 	}},
 	{"capture", []string{"M1", "M4", "M9"}, []string{
 		onNode + "tcpdump -ni any net {destination}  # NODE runs a pod that talks to it; the source address decides",
@@ -80,7 +81,7 @@ var verifyTemplates = [...]verifyTemplate{
 		onNode + "sh -c 'ip rule; ip route show table all'",
 	}},
 	{"three-destinations", []string{"C12"}, []string{
-		kubectl + " exec {workload} -c {container} -- nc -zvw 5 {address} 443  # a private destination",
+		kubectl + " exec {workload} -c {container} -- nc -zvw 5 {behind} 443  # a destination behind the VPN",
 		kubectl + " exec {workload} -c {container} -- nc -zvw 5 kubernetes.default.svc.cluster.local 443  # a cluster service",
 		kubectl + " exec {workload} -c {container} -- nc -zvw 5 1.1.1.1 443  # the public internet",
 	}},
@@ -109,8 +110,9 @@ func verifyCommands(names []string, args verifyArgs) []string {
 		"{destination}":   args.Destination,
 		"{address}":       firstAddress(args.Destination),
 		"{interface}":     args.Interface,
+		"{behind}":        firstAddress(args.Behind),
 		"{name}":          args.Name,
-		"{endpoint}":      args.Endpoint,
+		"{endpoint}":      firstAddress(args.Endpoint),
 	}
 	var out []string
 	for _, name := range names {
@@ -148,16 +150,17 @@ func makeOut(command, namespace string, values map[string]string) (string, bool)
 	return made, known
 }
 
-// firstAddress returns an address of a prefix that a host may have.
+// firstAddress returns an address of a prefix that a host may have: the one
+// that is written, if it is a host's, else the first after the network's own.
 func firstAddress(destination string) string {
 	prefix, err := netip.ParsePrefix(destination)
 	if err != nil {
 		return destination
 	}
-	if prefix.IsSingleIP() {
+	if prefix.IsSingleIP() || prefix.Addr() != prefix.Masked().Addr() {
 		return prefix.Addr().String()
 	}
-	return prefix.Masked().Addr().Next().String()
+	return prefix.Addr().Next().String()
 }
 
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:=@%+,-]+$`)

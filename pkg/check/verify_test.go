@@ -39,6 +39,11 @@ func TestVerifyCommands(t *testing.T) {
 			verifyArgs{Tunnel: "gluetun", Destination: "fd00::7/128"}.forPod(pod),
 			[]string{"kubectl -n edge exec deploy/vpn -c gluetun -- ip route get fd00::7"},
 		},
+		"a host's address with the length of its network": {
+			[]string{"routes"},
+			verifyArgs{Tunnel: "wg", Destination: "10.8.0.7/24"}.forPod(pod),
+			[]string{"kubectl -n edge exec deploy/vpn -c wg -- ip route get 10.8.0.7"},
+		},
 		"hostile names are quoted": {
 			[]string{"forwarding"},
 			verifyArgs{Namespace: "a b", Workload: "deploy/$(id)", Container: "it's"},
@@ -60,7 +65,7 @@ func TestVerifyCommands(t *testing.T) {
 
 func TestVerifyTemplates(t *testing.T) {
 	all := verifyArgs{
-		Namespace: "edge", Workload: "deploy/vpn", Container: "app", Tunnel: "vpn", Destination: "10.20.0.0/16",
+		Namespace: "edge", Workload: "deploy/vpn", Container: "app", Tunnel: "vpn", Destination: "10.20.0.0/16", Behind: "10.20.0.0/16",
 		Interface: "wg0", Name: "kubernetes.default.svc.cluster.local", Endpoint: "10.8.0.1",
 	}
 	names := map[string]bool{}

@@ -21,3 +21,17 @@ first_data_plane(pod) := [c.name | some c in pod.containers; c.data_plane][0]
 
 # The first application container, to run a check in.
 first_application(pod) := [c.name | some c in pod.containers; c.application][0]
+
+# What checks of a gateway are made out for: its container, and its own address
+# inside the VPN where that is known.
+gateway_checks(pod) := object.union({"container": first_data_plane(pod)}, endpoint(pod))
+
+endpoint(pod) := {"endpoint": own_addresses(pod)[0]} if count(own_addresses(pod)) > 0
+
+endpoint(pod) := {} if count(own_addresses(pod)) == 0
+
+# A server usually takes the first address of its pool.
+own_addresses(pod) := array.concat(
+	[a.text | some t in pod.tunnels; t.side == "server"; some a in t.addresses],
+	[p.prefix | some t in pod.tunnels; t.side == "server"; some p in t.pool],
+)

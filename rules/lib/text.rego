@@ -22,9 +22,10 @@ of_cluster("") := ""
 
 of_cluster(name) := sprintf(" of cluster %s", [name]) if name != ""
 
-plural(items, one, _) := one if count(items) == 1
+# "in cluster prod, ".
+in_cluster("") := ""
 
-plural(items, _, many) := many if count(items) != 1
+in_cluster(name) := sprintf("in cluster %s, ", [name]) if name != ""
 
 # A sentence's end that is only there when it says something.
 optional("", _) := ""
