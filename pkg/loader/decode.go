@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"sort"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -59,7 +60,7 @@ func decodeObjects(ctx context.Context, f *source.File, m textMap, u unit, limit
 		}
 		if i == d.limits.Documents {
 			d.gap(c.start, fmt.Sprintf("documents %d and following of the file were not read", i+1),
-				fmt.Sprintf("the file holds %d documents, more than the limit of %d; split it or raise --limit-documents", len(chunks), d.limits.Documents), "")
+				fmt.Sprintf("the file holds %d documents, more than the limit of %d; split it or raise --limit-documents", len(chunks), d.limits.Documents), "what they declare is missing from this report")
 			break
 		}
 		d.document(c)
@@ -157,6 +158,44 @@ func (d *decoder) addGap(kind finding.GapKind, offset int, what, why, consequenc
 // yamlErrorLine finds the line that the YAML library names in an error.
 var yamlErrorLine = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?`)
 
+var unknownAnchor = regexp.MustCompile(`^unknown anchor '(.+)' referenced`)
+
+// structural are the errors for which the library names the start of the
+// construct, less one, instead of the line that breaks it.
+var structural = regexp.MustCompile(`did not find expected (?:key|'-' indicator|node content)$`)
+
+// syntaxError returns the line of a parser's error, from 1, and its message.
+func syntaxError(text string, err error) (line int, why string) {
+	why = err.Error()
+	line = 1
+	m := yamlErrorLine.FindStringSubmatch(why)
+	why = why[len(m[0]):]
+	if n, err := strconv.Atoi(m[1]); err == nil {
+		line = n
+	}
+	if m := unknownAnchor.FindStringSubmatch(why); m != nil {
+		before, _, _ := strings.Cut(text, "*"+m[1])
+		return 1 + strings.Count(before, "\n"), why
+	}
+	const largest = 1 << 20 // looking for the line costs some twenty parses
+	if !structural.MatchString(why) || len(text) > largest {
+		return line, why
+	}
+	var ends []int
+	for i := range len(text) {
+		if text[i] == '\n' {
+			ends = append(ends, i+1)
+		}
+	}
+	// The line that breaks the document is the last of the shortest beginning
+	// that fails in this way.
+	n := sort.Search(len(ends), func(i int) bool {
+		_, err := parseNode(text[:ends[i]])
+		return err != nil && structural.MatchString(err.Error())
+	})
+	return n + 1, why
+}
+
 // document decodes one document.
 func (d *decoder) document(c chunk) {
 	v, root, doc, ok := d.parse(c)
@@ -192,15 +231,8 @@ func (d *decoder) parse(c chunk) (v any, root *yaml.Node, doc *document, ok bool
 				return v, nil, doc, true
 			}
 		}
-		why := err.Error()
-		offset := c.start
-		if m := yamlErrorLine.FindStringSubmatch(why); m != nil {
-			why = why[len(m[0]):]
-			if n, convErr := strconv.Atoi(m[1]); convErr == nil {
-				offset = min(doc.offset(n, 1), max(c.start, c.end-1))
-			}
-		}
-		d.gap(offset, "the document could not be parsed", explainSyntax(text, why), "")
+		line, why := syntaxError(text, err)
+		d.gap(min(doc.offset(line, 1), max(c.start, c.end-1)), "the document could not be parsed", explainSyntax(text, why), "")
 		return nil, nil, nil, false
 	}
 	if root == nil {

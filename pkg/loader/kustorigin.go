@@ -381,7 +381,8 @@ func (o *kustOrigin) place(tokens []string, final any, r source.Ref) source.Prov
 		return o.from.object.Origin.Locate(ref(inBase, r))
 	}
 	isScalar := !isCollection(final)
-	identity := baseHas && len(tokens) > 0 && slices.Contains(mergeKeys, tokens[len(tokens)-1]) && reflect.DeepEqual(baseValue, final)
+	// What a patch needs to find its target and list items is no change.
+	identity := namesObject(tokens) || baseHas && len(tokens) > 0 && slices.Contains(mergeKeys, tokens[len(tokens)-1]) && reflect.DeepEqual(baseValue, final)
 	if !identity && len(tokens) > 0 {
 		if p, at, ok := o.patched(tokens, final, isScalar, baseHas); ok {
 			prov := p.origin.Locate(ref(at, r))
@@ -401,10 +402,15 @@ func (o *kustOrigin) place(tokens []string, final any, r source.Ref) source.Prov
 		return p
 	}
 	p := base()
-	if !baseHas || !slices.Equal(tokens, []string{"metadata", "name"}) {
+	if !baseHas || !namesObject(tokens) {
 		p.Primary.Precision = p.Primary.Precision.Worse(source.Parent)
 	}
 	return p
+}
+
+// namesObject reports whether tokens lead to what tells an object from others.
+func namesObject(tokens []string) bool {
+	return slices.Equal(tokens, []string{"metadata", "name"}) || len(tokens) == 1 && (tokens[0] == "kind" || tokens[0] == "apiVersion")
 }
 
 func isCollection(v any) bool {

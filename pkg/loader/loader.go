@@ -204,11 +204,12 @@ func (l *load) collect(t target) {
 		t.scan.addFile(t.path)
 		return
 	}
-	before := t.scan.count()
-	if !t.scan.addChartOf(t.path, true) {
-		t.scan.addDir(l.ctx, t.path)
+	if t.scan.addChartOf(t.path, true) {
+		return
 	}
-	if t.scan.count() == before {
+	before := t.scan.found
+	t.scan.walk(l.ctx, t.path, false)
+	if t.scan.found == before {
 		l.result.Gaps = append(l.result.Gaps, finding.Gap{
 			Kind: finding.Unmodelled, File: t.scan.t.display(t.path),
 			What:        "there is nothing to check in this directory",

@@ -29,6 +29,7 @@ type treeScan struct {
 
 	chartAt map[string]bool       // answers of isChart
 	kustAt  map[string]*kustGraph // answers of graph
+	found   int                   // inputs, and things that should be one, met so far
 	index   *kustIndex            // of the whole tree, made when first needed
 	gaps    []finding.Gap
 	skipped []Skip
@@ -40,11 +41,6 @@ func newTreeScan(t *tree, opts Options) *treeScan {
 		charts: map[string]bool{}, kustomizations: map[string]bool{}, files: map[string]bool{}, components: map[string]bool{},
 		chartAt: map[string]bool{}, kustAt: map[string]*kustGraph{},
 	}
-}
-
-// count returns the number of inputs, and of remarks about what is none, so far.
-func (s *treeScan) count() int {
-	return len(s.charts) + len(s.kustomizations) + len(s.files) + len(s.gaps)
 }
 
 func (s *treeScan) skip(name, why string) {
@@ -97,9 +93,6 @@ func isChartDir(name string) bool {
 	return false
 }
 
-// addDir walks a directory.
-func (s *treeScan) addDir(ctx context.Context, dir string) { s.walk(ctx, dir, false) }
-
 // walk adds the inputs below dir; inChart leaves out plain files, which are
 // the chart's own.
 func (s *treeScan) walk(ctx context.Context, dir string, inChart bool) {
@@ -110,15 +103,18 @@ func (s *treeScan) walk(ctx context.Context, dir string, inChart bool) {
 	if err != nil {
 		g := unreadable(s.t.display(dir), err)
 		g.What = "the directory could not be read"
+		s.found++
 		s.gaps = append(s.gaps, g)
 		return
 	}
 	if s.isChart(dir) {
 		s.charts[dir] = true
+		s.found++
 		inChart = true
 	}
 	kustFile := ""
 	if g := s.graph(dir); g != nil {
+		s.found++
 		kustFile = g.file
 		s.addKustomization(dir, g)
 	}
@@ -132,6 +128,7 @@ func (s *treeScan) walk(ctx context.Context, dir string, inChart bool) {
 			}
 		case inChart || !isManifestName(e.Name()):
 		default:
+			s.found++
 			s.addWalkedFile(name, e)
 		}
 	}

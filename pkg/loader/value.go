@@ -1,6 +1,7 @@
 package loader
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -103,6 +104,10 @@ func (b *builder) expand(n *yaml.Node, use func(*yaml.Node) error) error {
 	err := use(n.Alias)
 	b.inAlias--
 	delete(b.open, n.Alias)
+	var ne *nodeError
+	if b.inAlias == 0 && errors.As(err, &ne) {
+		ne.node = n // what a reader can act on is the alias
+	}
 	return err
 }
 
