@@ -185,6 +185,9 @@ func (e *eval) emit(cmd *Command, doc *hereDoc, ctx context) result {
 // cmd has words.
 func (e *eval) dispatch(cmd *Command, doc *hereDoc, ctx context) result {
 	cmd.Arg = cmd.Words[0].Arg
+	if e.argv {
+		cmd.Start, cmd.End = cmd.Words[0].Start, cmd.Words[0].End
+	}
 	if e.depth > maxDepth || !e.r.spend(1) {
 		e.r.script.Truncated = true
 		return result{}
@@ -343,8 +346,7 @@ func after(args []Word, script Word) ([]Word, bool) {
 // written as it is read.
 func (e *eval) placeOf(w Word) place {
 	p := place{start: w.Start, end: w.End, arg: w.Arg}
-	if e.text == "" && e.at.exact {
-		// A word of an argument vector is its own text.
+	if e.argv {
 		p.exact = true
 		return p
 	}

@@ -26,15 +26,15 @@ const (
 // WaitsFor returns the sign that a command looks at. Whether it is waited for
 // is told by Command.Awaited or by its place.
 func WaitsFor(c *Command) Sign {
-	if s := tunnelSign(c); s != NoSign {
-		return s
-	}
-	if c.PipedFrom != nil {
-		if s := WaitsFor(c.PipedFrom); s != NoSign {
+	public := false
+	for i := 0; c != nil && i < maxPipe; i++ {
+		if s := tunnelSign(c); s != NoSign {
 			return s
 		}
+		public = public || TalksToNetwork(c)
+		c = c.PipedFrom
 	}
-	if TalksToNetwork(c) {
+	if public {
 		return PublicNet
 	}
 	return NoSign

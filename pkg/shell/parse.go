@@ -11,7 +11,7 @@ import (
 // Limits that no script of a manifest reaches. They bound time and memory
 // whatever the input is.
 const (
-	maxText     = 1 << 20 // bytes of one script; a ConfigMap holds as much
+	maxText     = 1 << 18 // bytes of one script
 	maxNesting  = 400     // of brackets
 	maxKeywords = 4000    // of if, while and the like that are open at once
 	maxCommands = 10000
@@ -19,6 +19,7 @@ const (
 	maxDepth    = 12    // functions and scripts in scripts
 	maxValue    = 16384 // bytes of one variable
 	maxItems    = 64    // of a for loop that is unrolled
+	maxPipe     = 8     // commands of a pipeline that are looked back through
 )
 
 // Parse reads a script of which nothing of the environment is known.
@@ -54,9 +55,8 @@ func ParseArgv(argv []string, env map[string]string) *Script {
 	for i, a := range argv {
 		words[i] = Word{Text: a, Known: true, Arg: i, End: len(a)}
 	}
-	e := &eval{r: r, sh: newShell(env), at: place{exact: true}}
-	cmd := &Command{Words: words, End: len(argv[0])}
-	e.dispatch(cmd, nil, context{last: true})
+	e := &eval{r: r, sh: newShell(env), argv: true}
+	e.dispatch(&Command{Words: words}, nil, context{last: true})
 	return r.script
 }
 

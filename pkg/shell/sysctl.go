@@ -78,9 +78,6 @@ func sysctlCommand(c *Command) []Sysctl {
 		default:
 			if s, ok := assignmentOf(w); ok {
 				out = append(out, s)
-			} else if i+2 < len(args)+0 && args[i+1].Text == "=" {
-				// sysctl -w key = value is refused by sysctl; nothing is set.
-				i += 2
 			}
 		}
 	}
@@ -195,9 +192,6 @@ func printed(c *Command) (string, bool) {
 		if len(c.args()) == 0 && c.HereDoc != "" {
 			return strings.TrimSpace(c.HereDoc), c.HereDocKnown
 		}
-		if len(c.args()) == 0 && c.PipedFrom != nil {
-			return printed(c.PipedFrom)
-		}
 	}
 	return "", false
 }
@@ -206,12 +200,15 @@ func printed(c *Command) (string, bool) {
 // of its file, or a test with either inside of $(...).
 func ReadsSysctl(c *Command, key string) bool {
 	slashed := strings.ReplaceAll(key, ".", "/")
-	for _, w := range c.Words {
-		if strings.Contains(w.Text, key) || strings.Contains(w.Text, slashed) {
-			return true
+	for i := 0; c != nil && i < maxPipe; i++ {
+		for _, w := range c.Words {
+			if strings.Contains(w.Text, key) || strings.Contains(w.Text, slashed) {
+				return true
+			}
 		}
+		c = c.PipedFrom
 	}
-	return c.PipedFrom != nil && ReadsSysctl(c.PipedFrom, key)
+	return false
 }
 
 // ensured: the write is unconditional, or made unless the value is there
