@@ -237,7 +237,18 @@ func (s *sweep) ranges() []Range {
 		}
 		of[i] = len(out) - 1
 	}
+	// One array each for all claims and prefixes, cut to ranges.
+	size := make([]int, len(out))
+	for _, it := range s.items {
+		size[of[it.key]]++
+	}
+	claims := make([]Claim, len(s.items))
+	all := make([]netip.Prefix, len(s.items))
 	plain := make([][]netip.Prefix, len(out))
+	for i, n := range size {
+		out[i].Claims, claims = claims[:0:n], claims[n:]
+		plain[i], all = all[:0:n], all[n:]
+	}
 	for _, it := range s.items {
 		n := of[it.key]
 		out[n].Claims = append(out[n].Claims, s.at(it))
