@@ -37,15 +37,17 @@ type founded struct {
 	ix *index
 	// claims are the ranges, with what a RangeAt cannot say.
 	claims []cidrplan.Claim
-	pools  []poolClaim
-	cnis   []cniClaim
-	gke    *source.Object // the ContainerCluster
-	subnet *source.Object // the ComputeSubnetwork of its nodes
+	// pools and kubelets: which of them make their pods forward.
+	pools, kubelets []poolClaim
+	cnis            []cniClaim
+	gke             *source.Object // the ContainerCluster
+	subnet          *source.Object // the ComputeSubnetwork of its nodes
 	// nativeRouting are destinations that Cilium never masquerades (FG A5.4).
 	nativeRouting []netip.Prefix
 }
 
-// poolClaim is a node pool: does it make pods forward?
+// poolClaim is a node pool or a kubelet configuration: does it make pods
+// forward?
 type poolClaim struct {
 	on   bool
 	ref  source.Ref

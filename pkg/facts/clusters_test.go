@@ -114,6 +114,20 @@ kubeadmConfigPatches:
     kind: KubeletConfiguration
     defaultPodSysctls: {net.ipv4.ip_forward: "1"}
 `}, []string{`"kind" in lab: pod 10.244.0.0/16?, service 10.50.0.0/16; kindnet; on present`}},
+		{"some kubelets make pods forward", map[string]string{"lab": kubeadmConfig + `
+---
+apiVersion: kubelet.config.k8s.io/v1beta1
+kind: KubeletConfiguration
+clusterDNS: [10.96.0.10]
+defaultPodSysctls: [{name: net.ipv4.ip_forward, value: "1"}]
+---
+apiVersion: kubelet.config.k8s.io/v1beta1
+kind: KubeletConfiguration
+`}, []string{`"kubernetes" in lab: dns 10.96.0.10/32, pod 10.244.0.0/16, service 10.96.0.0/12; on unknown`}},
+		{"k3d by default, and told", map[string]string{
+			"a": "apiVersion: k3d.io/v1alpha5\nkind: Simple\nmetadata: {name: a}\nsubnet: 172.28.0.0/16\n",
+			"b": "apiVersion: k3d.io/v1alpha5\nkind: Simple\nmetadata: {name: b}\noptions: {k3s: {extraArgs: [{arg: '--cluster-cidr=10.1.0.0/16,fd01::/56'}, {arg: --flannel-backend=none}]}}\n",
+		}, []string{`"a" in a: node 172.28.0.0/16, pod 10.42.0.0/16?, service 10.43.0.0/16?; flannel`, `"b" in b: pod 10.1.0.0/16, pod fd01::/56, service 10.43.0.0/16?`}},
 		{"Cluster API with its infrastructure elsewhere", map[string]string{
 			"clusters/lab": `
 apiVersion: cluster.x-k8s.io/v1beta1

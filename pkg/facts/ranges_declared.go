@@ -56,6 +56,8 @@ func declare(o *source.Object) *declaration {
 		d.class, d.fallback, d.read = "kops", "cluster", readKops
 	case "eksctl.io ClusterConfig":
 		d.class, d.fallback, d.read = "eks", "cluster", readEksctl
+	case "k3d.io Simple":
+		d.class, d.fallback, d.read = "k3d", "k3s-default", readK3d
 	case "config.openshift.io Network":
 		d.class, d.fallback, d.read, d.name = "openshift", "openshift", readOpenShift, ""
 	default:
@@ -214,9 +216,8 @@ func (f *founded) kindPatch(patch node) {
 				}
 			}
 		case "KubeletConfiguration":
-			if forwards, says := podSysctl(n.get("defaultPodSysctls")); forwards {
-				f.ForwardingOn = Switch{State: Present, Ref: patch.ref(), Why: "the kubelet's defaultPodSysctls has " + says}
-			}
+			on, says := podSysctl(n.get("defaultPodSysctls"))
+			f.kubelets = append(f.kubelets, poolClaim{on: on, ref: patch.ref(), says: says})
 		}
 	}
 }
@@ -279,6 +280,45 @@ func readOpenShift(f *founded, o *source.Object) {
 	f.rangeOf(cidrplan.Service, spec.get("serviceNetwork"), "serviceNetwork")
 	if kind := spec.get("networkType"); kind.text() == "OVNKubernetes" {
 		f.cni("ovn", kind.ref())
+	}
+}
+
+// readK3d: k3s takes its ranges from the command line, else uses its own.
+func readK3d(f *founded, o *source.Object) {
+	options := root(o).get("options", "k3s", "extraArgs")
+	for _, want := range []struct {
+		role           cidrplan.Role
+		flag, fallback string
+	}{{cidrplan.Pod, "--cluster-cidr", "10.42.0.0/16"}, {cidrplan.Service, "--service-cidr", "10.43.0.0/16"}} {
+		said := false
+		for _, entry := range options.items() {
+			arg := entry.get("arg")
+			name, value, has := strings.Cut(arg.text(), "=")
+			if !has || name != want.flag {
+				continue
+			}
+			like := cidrplan.Claim{Role: want.role, Says: want.flag, Strength: cidrplan.Declared}
+			for _, e := range grammar.ParsePrefixes(value, len(name)+1, ",") {
+				if e.Valid && !e.Bare {
+					like.Prefix, like.At = e.Prefix, arg.ref().Within(e.Start, e.End)
+					f.claim(like)
+				}
+			}
+			said = true
+		}
+		if !said {
+			f.constant(want.role, options, "k3s' default "+want.flag, want.fallback)
+		}
+	}
+	if subnet := root(o).get("subnet"); subnet.text() != "auto" {
+		f.rangeOf(cidrplan.Node, subnet, "subnet")
+	}
+	f.cni("flannel", root(o).ref())
+	for _, entry := range options.items() {
+		if strings.HasPrefix(entry.get("arg").text(), "--flannel-backend=none") {
+			f.cnis = f.cnis[:len(f.cnis)-1]
+			return
+		}
 	}
 }
 

@@ -104,11 +104,7 @@ func readClusterPart(cs *clusterSet, o *source.Object) {
 		f.rangeOf(cidrplan.Service, top.get("spec", "cidrs"), "ServiceCIDR")
 	case "KubeletConfiguration":
 		f.rangeAs(cidrplan.Claim{Role: cidrplan.DNS, Says: "clusterDNS", Strength: cidrplan.Declared}, top.get("clusterDNS"))
-		if sysctls := top.get("defaultPodSysctls"); sysctls.exists() {
-			if on, says := podSysctl(sysctls); on {
-				f.ForwardingOn = Switch{State: Present, Ref: sysctls.ref(), Why: "the kubelet's defaultPodSysctls has " + says}
-			}
-		}
+		f.kubelet(top)
 	case "KubeProxyConfiguration":
 		f.rangeOf(cidrplan.Pod, top.get("clusterCIDR"), "clusterCIDR")
 	case "ContainerNodePool":
@@ -399,25 +395,35 @@ func (f *founded) nodePool(config node) {
 	f.pools = append(f.pools, poolClaim{on: on, ref: sysctls.ref(), says: says})
 }
 
-// settlePools: only when every node pool makes pods forward is it certain for a
-// pod whose nodes are not known.
+// kubelet: defaultPodSysctls reach every pod of the nodes that use this
+// configuration (FG D1.6).
+func (f *founded) kubelet(conf node) {
+	sysctls := conf.get("defaultPodSysctls")
+	on, says := podSysctl(sysctls)
+	f.kubelets = append(f.kubelets, poolClaim{on: on, ref: sysctls.ref(), says: says})
+}
+
+// settlePools: only when every node pool, or every kubelet configuration, makes
+// pods forward is it certain for a pod whose nodes are not known.
 func (f *founded) settlePools() {
-	on := 0
-	var first poolClaim
-	for _, p := range f.pools {
+	f.settleForwarding("the kubelet's defaultPodSysctls has ", "kubelet configurations", f.kubelets)
+	f.settleForwarding("linuxNodeConfig.sysctls has ", "node pools", f.pools)
+}
+
+func (f *founded) settleForwarding(why, of string, pools []poolClaim) {
+	var forwarding []poolClaim
+	for _, p := range pools {
 		if p.on {
-			if on == 0 {
-				first = p
-			}
-			on++
+			forwarding = append(forwarding, p)
 		}
 	}
-	if on == 0 || f.ForwardingOn.State == Present {
+	if len(forwarding) == 0 || f.ForwardingOn.State == Present {
 		return
 	}
-	f.ForwardingOn = Switch{State: Present, Ref: first.ref, Why: "linuxNodeConfig.sysctls has " + first.says}
-	if on < len(f.pools) {
+	first := slices.MinFunc(forwarding, func(a, b poolClaim) int { return compareRefs(a.ref, b.ref) })
+	f.ForwardingOn = Switch{State: Present, Ref: first.ref, Why: why + first.says}
+	if len(forwarding) < len(pools) {
 		f.ForwardingOn.State = Unknown
-		f.ForwardingOn.Why += " on some node pools only"
+		f.ForwardingOn.Why += " in some " + of + " only"
 	}
 }
