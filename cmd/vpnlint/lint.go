@@ -1,0 +1,170 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/vpnlint/vpnlint/pkg/lint"
+	"github.com/vpnlint/vpnlint/pkg/loader"
+	"github.com/vpnlint/vpnlint/pkg/report"
+)
+
+type lintFlags struct {
+	load       loader.Options
+	outputs    []string
+	failOn     string
+	allowGaps  bool
+	failOnGaps bool
+	sourceRoot string
+	color      string
+	verbose    bool
+}
+
+func newLint(std streams) *cobra.Command {
+	var flags lintFlags
+	cmd := &cobra.Command{
+		Use:   "lint PATH...",
+		Short: "Lint charts, kustomizations and manifests",
+		Long: `Lints every chart, kustomization and manifest under the given paths; "-" reads
+manifests from standard input. A template, values file or overlay file stands for
+its chart or kustomization.
+
+Exit code 0: nothing found. 1: a finding at or above --fail-on. 2: wrong usage.
+3: something could not be read, so that the report is no pass (--allow-gaps).`,
+		Example: `  vpnlint lint .
+  vpnlint lint charts/openvpn -f env/prod.yaml --set ipForwardInitContainer=true
+  vpnlint lint -o text -o sarif=vpnlint.sarif clusters/prod
+  kustomize build overlays/prod | vpnlint lint -`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New(`lint: no PATH given: try "vpnlint lint ."`)
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runLint(cmd, args, flags, std)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringArrayVarP(&flags.load.ValuesFiles, "values", "f", nil, "values `FILE` for charts, later ones win (repeatable)")
+	f.StringArrayVar(&flags.load.Set, "set", nil, "set a chart value, `KEY=VALUE[,KEY=VALUE]` (repeatable)")
+	f.StringVar(&flags.load.ReleaseName, "release-name", "", "release `NAME` for charts (default: the chart's name)")
+	f.StringVarP(&flags.load.Namespace, "namespace", "n", "", "release `NAMESPACE` for charts (default \"default\")")
+	f.StringVar(&flags.load.KubeVersion, "kube-version", "", "Kubernetes `VERSION` for charts (default \""+loader.DefaultKubeVersion+"\")")
+	f.StringArrayVar(&flags.load.APIVersions, "api-versions", nil, "API `GROUP/VERSION` that charts may find (repeatable)")
+	f.StringArrayVarP(&flags.outputs, "output", "o", []string{"text"}, "`FORMAT[=FILE]`: text, table, json or sarif (repeatable)")
+	f.StringVar(&flags.failOn, "fail-on", "warning", "exit with 1 from this `SEVERITY` on: error, warning, note or never")
+	f.BoolVar(&flags.allowGaps, "allow-gaps", false, "do not exit with 3 for inputs that could not be read")
+	f.BoolVar(&flags.failOnGaps, "fail-on-gaps", false, "exit with 3 for values that could not be seen, too")
+	f.StringVar(&flags.sourceRoot, "src-root", "", "`DIR` that SARIF paths are relative to (default: the git root)")
+	f.StringVar(&flags.color, "color", "auto", "`WHEN` to colour text: auto, always or never")
+	f.BoolVarP(&flags.verbose, "verbose", "v", false, "say which files were skipped and why")
+	limitFlags(f, &flags.load.Limits)
+	return cmd
+}
+
+func limitFlags(f *pflag.FlagSet, l *loader.Limits) {
+	d := loader.DefaultLimits()
+	*l = d
+	f.Int64Var(&l.FileBytes, "limit-file-bytes", d.FileBytes, "size of one file, in bytes")
+	f.IntVar(&l.Documents, "limit-documents", d.Documents, "documents in one file")
+	f.IntVar(&l.Depth, "limit-depth", d.Depth, "levels of nested YAML")
+	f.IntVar(&l.AliasNodes, "limit-alias-nodes", d.AliasNodes, "nodes that the YAML aliases of one file expand to")
+	f.IntVar(&l.RenderSeconds, "limit-render-seconds", d.RenderSeconds, "seconds for one chart or kustomization")
+	f.Int64Var(&l.OutputBytes, "limit-output-bytes", d.OutputBytes, "bytes that one chart renders to")
+	f.IntVar(&l.KustomizeFiles, "limit-kustomize-files", d.KustomizeFiles, "files of one kustomization")
+}
+
+// sink is one --output: a format and where it goes.
+type sink struct {
+	format report.Format
+	file   string // "" is standard output
+}
+
+func parseSinks(outputs []string) ([]sink, error) {
+	sinks := make([]sink, 0, len(outputs))
+	stdout := 0
+	for _, o := range outputs {
+		name, file, hasFile := strings.Cut(o, "=")
+		format, err := report.ParseFormat(name)
+		if err != nil {
+			return nil, fmt.Errorf("--output: %w", err)
+		}
+		if hasFile && file == "" {
+			return nil, fmt.Errorf("--output %s: no file after the equals sign", o)
+		}
+		if !hasFile {
+			if stdout++; stdout > 1 {
+				return nil, fmt.Errorf("--output %s: only one format can go to standard output, write FORMAT=FILE for the others", o)
+			}
+		}
+		sinks = append(sinks, sink{format: format, file: file})
+	}
+	return sinks, nil
+}
+
+func runLint(cmd *cobra.Command, paths []string, flags lintFlags, std streams) error {
+	sinks, err := parseSinks(flags.outputs)
+	if err != nil {
+		return err
+	}
+	failOn, err := lint.ParseFailOn(flags.failOn)
+	if err != nil {
+		return err
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return fmt.Errorf("find the working directory: %w", err)
+	}
+	flags.load.Dir = dir
+	flags.load.Stdin = std.in
+	writeOpts, err := reportOptions(flags, std, dir)
+	if err != nil {
+		return err
+	}
+
+	result, err := lint.Run(cmd.Context(), paths, lint.Options{Load: flags.load, Version: version()})
+	if err != nil {
+		return err
+	}
+	if flags.verbose {
+		for _, s := range result.Skipped {
+			fmt.Fprintf(std.err, "skipped %s: %s\n", s.Path, s.Why)
+		}
+	}
+	for _, s := range sinks {
+		if err := writeSink(s, result, writeOpts, std.out); err != nil {
+			return err
+		}
+	}
+	policy := lint.Policy{FailOn: failOn, AllowGaps: flags.allowGaps, FailOnGaps: flags.failOnGaps}
+	if code := policy.ExitCode(result); code != lint.ExitClean {
+		return exitError{code: code}
+	}
+	return nil
+}
+
+func writeSink(s sink, r report.Report, o report.Options, stdout io.Writer) error {
+	if s.file == "" {
+		if err := report.Write(stdout, s.format, r, o); err != nil {
+			return fmt.Errorf("write the %s report: %w", s.format, err)
+		}
+		return nil
+	}
+	f, err := os.Create(s.file)
+	if err != nil {
+		return fmt.Errorf("write the %s report: %w", s.format, err)
+	}
+	o.Color = false
+	if err := errors.Join(report.Write(f, s.format, r, o), f.Close()); err != nil {
+		return fmt.Errorf("write the %s report to %s: %w", s.format, s.file, err)
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vpnlint/vpnlint/pkg/lint"
+)
+
+// streams are what a run may read and write besides the files it is given.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// exitError carries an exit code through cobra; it has nothing to print.
+type exitError struct{ code int }
+
+func (e exitError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
+
+// run is the whole program but for os: it returns the exit code.
+func run(ctx context.Context, args []string, std streams) int {
+	root := newRoot(std)
+	root.SetArgs(args)
+	root.SetIn(std.in)
+	root.SetOut(std.out)
+	root.SetErr(std.err)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return lint.ExitClean
+	}
+	var exit exitError
+	if errors.As(err, &exit) {
+		return exit.code
+	}
+	fmt.Fprintf(std.err, "vpnlint: %s\n", strings.TrimSpace(err.Error()))
+	return lint.ExitUsage
+}
+
+func newRoot(std streams) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "vpnlint",
+		Short: "Finds VPN-networking mistakes in Kubernetes manifests, kustomizations and Helm charts",
+		Long: `vpnlint reads Kubernetes manifests, kustomizations and Helm charts and finds the
+VPN-networking mistakes that look fine until packets die: a gateway pod that does
+not forward, a masquerade exemption list that is too broad, a sidecar that takes
+more routes than was meant, ranges that overlap. It works offline.`,
+		Example: `  vpnlint lint charts/openvpn
+  vpnlint lint -f prod.yaml charts/openvpn clusters/prod
+  helm template charts/openvpn | vpnlint lint -
+  vpnlint explain VPN101`,
+		Version:       version(),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			if _, err := os.Stat(args[0]); err == nil {
+				return fmt.Errorf("unknown command %q: to lint it, run: vpnlint lint %s", args[0], args[0])
+			}
+			return cobra.NoArgs(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetVersionTemplate("vpnlint {{.Version}}\n")
+	root.AddCommand(newLint(std), newRules(std), newExplain(std), newSchema(std))
+	return root
+}
+
+// version is the module's version as the build recorded it.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return "development"
+}

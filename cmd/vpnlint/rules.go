@@ -1,0 +1,52 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vpnlint/vpnlint/pkg/lint"
+	"github.com/vpnlint/vpnlint/pkg/report"
+)
+
+func newRules(std streams) *cobra.Command {
+	return &cobra.Command{
+		Use:   "rules",
+		Short: "List the rules",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			l, err := lint.New(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return report.RulesTable(std.out, l.Rules(), report.Options{Width: width(std.out)})
+		},
+	}
+}
+
+func newExplain(std streams) *cobra.Command {
+	return &cobra.Command{
+		Use:     "explain RULE...",
+		Short:   "Show the page of a rule: what it finds, why, and how to mend it",
+		Example: "  vpnlint explain VPN101",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			l, err := lint.New(cmd.Context())
+			if err != nil {
+				return err
+			}
+			for _, arg := range args {
+				page, ok := l.Page(strings.ToUpper(arg))
+				if !ok {
+					return fmt.Errorf(`no rule %q: "vpnlint rules" lists them`, arg)
+				}
+				if _, err := io.WriteString(std.out, page); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}

@@ -1,0 +1,23 @@
+package main
+
+import (
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vpnlint/vpnlint/pkg/report"
+)
+
+func newSchema(std streams) *cobra.Command {
+	cmd := &cobra.Command{Use: "schema", Short: "Print the JSON schemas"}
+	cmd.AddCommand(&cobra.Command{
+		Use:   "report",
+		Short: "Print the schema of --output json",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := io.WriteString(std.out, report.JSONSchema())
+			return err
+		},
+	})
+	return cmd
+}

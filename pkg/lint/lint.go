@@ -1,0 +1,110 @@
+// Package lint is vpnlint as a library: it takes paths through the loader, the
+// facts, the address plan and the rules to a finished report.
+package lint
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/vpnlint/vpnlint/pkg/check"
+	"github.com/vpnlint/vpnlint/pkg/cidrplan"
+	"github.com/vpnlint/vpnlint/pkg/facts"
+	"github.com/vpnlint/vpnlint/pkg/finding"
+	"github.com/vpnlint/vpnlint/pkg/images"
+	"github.com/vpnlint/vpnlint/pkg/loader"
+	"github.com/vpnlint/vpnlint/pkg/report"
+)
+
+// Options say what to read and how.
+type Options struct {
+	// Load says how charts and kustomizations are rendered, within which limits.
+	Load loader.Options
+	// Version of vpnlint, for the report.
+	Version string
+}
+
+// Linter holds what does not depend on the input: the compiled rules and the
+// image catalogue. It is immutable and safe for concurrent use.
+type Linter struct {
+	engine  *check.Engine
+	catalog *images.Catalog
+}
+
+// New compiles the rules and reads the image catalogue.
+func New(ctx context.Context) (*Linter, error) {
+	catalog, err := images.Load()
+	if err != nil {
+		return nil, fmt.Errorf("read the image catalogue: %w", err)
+	}
+	engine, err := check.New(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("compile the rules: %w", err)
+	}
+	return &Linter{engine: engine, catalog: catalog}, nil
+}
+
+// Rules returns the metadata of all rules, sorted by id.
+func (l *Linter) Rules() []finding.RuleMeta { return l.engine.Rules() }
+
+// Page returns the documentation page of a rule as Markdown.
+func (l *Linter) Page(id string) (string, bool) { return l.engine.Page(id) }
+
+// Run lints paths. The error is one of usage (a path that does not exist) or of
+// vpnlint itself (a rule that fails to evaluate); what is wrong with an input
+// is a gap in the report and never an error.
+func (l *Linter) Run(ctx context.Context, paths []string, opts Options) (report.Report, error) {
+	loaded, err := loader.Load(ctx, paths, opts.Load)
+	if err != nil {
+		return report.Report{}, err
+	}
+	known, err := facts.Read(ctx, loaded.Objects, l.catalog)
+	if err != nil {
+		return report.Report{}, fmt.Errorf("read the facts: %w", err)
+	}
+	plan := cidrplan.Compute(known.Claims)
+	findings, err := l.engine.Run(ctx, check.Input{Facts: known, Plan: plan, Objects: loaded.Objects})
+	if err != nil {
+		return report.Report{}, fmt.Errorf("evaluate the rules: %w", err)
+	}
+
+	gaps := locateGaps(append(loaded.Gaps, known.Gaps...), loaded.Objects)
+	r := report.Report{
+		Version:  opts.Version,
+		Findings: sortFindings(findings),
+		Gaps:     sortGaps(gaps),
+		Plan:     plan,
+		Rules:    l.engine.Rules(),
+		Files:    loaded.Files,
+	}
+	r.Summary = summarize(r, len(loaded.Inputs), len(loaded.Objects))
+	for _, skip := range loaded.Skipped {
+		r.Skipped = append(r.Skipped, report.Skip(skip))
+	}
+	return r, nil
+}
+
+// Run is New and Linter.Run in one, for a single run.
+func Run(ctx context.Context, paths []string, opts Options) (report.Report, error) {
+	l, err := New(ctx)
+	if err != nil {
+		return report.Report{}, err
+	}
+	return l.Run(ctx, paths, opts)
+}
+
+func summarize(r report.Report, inputs, objects int) report.Summary {
+	s := report.Summary{Inputs: inputs, Objects: objects, Gaps: len(r.Gaps)}
+	for _, f := range r.Findings {
+		switch {
+		case f.Suppressed != nil:
+			s.Suppressed++
+		case f.Severity == finding.Error:
+			s.Errors++
+		case f.Severity == finding.Warning:
+			s.Warnings++
+		default:
+			s.Notes++
+		}
+	}
+	return s
+}

@@ -1,0 +1,162 @@
+package lint_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/vpnlint/vpnlint/pkg/lint"
+	"github.com/vpnlint/vpnlint/pkg/loader"
+	"github.com/vpnlint/vpnlint/pkg/report"
+)
+
+func repoRoot(t testing.TB) string {
+	t.Helper()
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return root
+}
+
+// examples are the directories of examples/, each a bad or a good one.
+func examples(t testing.TB) []string {
+	t.Helper()
+	dirs, err := filepath.Glob(filepath.Join(repoRoot(t), "examples", "*", "*"))
+	if err != nil || len(dirs) == 0 {
+		t.Fatalf("no examples: %v", err)
+	}
+	return slices.DeleteFunc(dirs, func(d string) bool {
+		info, err := os.Stat(d)
+		return err != nil || !info.IsDir()
+	})
+}
+
+func run(t testing.TB, dir string, paths ...string) report.Report {
+	t.Helper()
+	r, err := lint.Run(context.Background(), paths, lint.Options{Load: loader.Options{Dir: dir}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestOutputDoesNotDependOnOrder runs the examples in several orders and with
+// one and many processors: every format is the same to the byte.
+func TestOutputDoesNotDependOnOrder(t *testing.T) {
+	root := repoRoot(t)
+	paths := examples(t)
+	write := func(paths []string) string {
+		var out bytes.Buffer
+		r := run(t, root, paths...)
+		for _, f := range []report.Format{"text", "table", "json", "sarif"} {
+			if err := report.Write(&out, f, r, report.Options{Dir: root, SourceRoot: root, Width: 100}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return out.String()
+	}
+	want := write(paths)
+	reversed := slices.Clone(paths)
+	slices.Reverse(reversed)
+	rotated := append(slices.Clone(paths[len(paths)/2:]), paths[:len(paths)/2]...)
+	for _, processors := range []int{1, 8} {
+		old := runtime.GOMAXPROCS(processors)
+		for name, order := range map[string][]string{"as listed": paths, "reversed": reversed, "rotated": rotated} {
+			if got := write(order); got != want {
+				t.Errorf("%d processors, paths %s: the output differs", processors, name)
+			}
+		}
+		runtime.GOMAXPROCS(old)
+	}
+}
+
+// TestRegionsLieInTheirFiles holds every region of the SARIF output of every
+// example against the file that it names.
+func TestRegionsLieInTheirFiles(t *testing.T) {
+	root := repoRoot(t)
+	r := run(t, root, examples(t)...)
+	var out bytes.Buffer
+	if err := report.Write(&out, "sarif", r, report.Options{Dir: root, SourceRoot: root}); err != nil {
+		t.Fatal(err)
+	}
+	type physical struct {
+		PhysicalLocation struct {
+			ArtifactLocation struct{ URI string }
+			Region           struct{ StartLine, StartColumn, EndLine, EndColumn int }
+		}
+	}
+	var log struct {
+		Runs []struct {
+			Results []struct {
+				RuleID           string
+				Locations        []physical
+				RelatedLocations []physical
+			}
+		}
+	}
+	if err := json.Unmarshal(out.Bytes(), &log); err != nil {
+		t.Fatal(err)
+	}
+	if len(log.Runs) != 1 || len(log.Runs[0].Results) == 0 {
+		t.Fatal("want one run with results")
+	}
+	for _, result := range log.Runs[0].Results {
+		if len(result.Locations) != 1 {
+			t.Errorf("%s: %d locations", result.RuleID, len(result.Locations))
+		}
+		for _, at := range append(result.Locations, result.RelatedLocations...) {
+			uri := at.PhysicalLocation.ArtifactLocation.URI
+			text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(uri)))
+			if err != nil {
+				t.Errorf("%s: %v", result.RuleID, err)
+				continue
+			}
+			lines := bytes.Split(text, []byte("\n"))
+			region := at.PhysicalLocation.Region
+			if region.StartLine < 1 || region.EndLine < 0 || max(region.StartLine, region.EndLine) > len(lines) {
+				t.Errorf("%s: %s: region %+v outside %d lines", result.RuleID, uri, region, len(lines))
+				continue
+			}
+			end := region.EndLine
+			if end == 0 {
+				end = region.StartLine
+			}
+			if region.EndColumn > len(lines[end-1])+1 {
+				t.Errorf("%s: %s: region %+v past the end of its line", result.RuleID, uri, region)
+			}
+		}
+	}
+}
+
+// TestExamples holds the example pairs against their rules: bad says what the
+// rule is about and nothing else, good says nothing at all.
+func TestExamples(t *testing.T) {
+	t.Parallel()
+	root := repoRoot(t)
+	for _, dir := range examples(t) {
+		rule, kind := filepath.Base(filepath.Dir(dir)), filepath.Base(dir)
+		t.Run(rule+"/"+kind, func(t *testing.T) {
+			t.Parallel()
+			r := run(t, root, dir)
+			seen := map[string]int{}
+			for _, f := range r.Findings {
+				seen[f.Rule]++
+				if f.Rule != rule || kind != "bad" {
+					t.Errorf("%s %s:%d: %s", f.Rule, f.Primary.File, f.Primary.Span.Start.Line, f.Message)
+				}
+			}
+			if kind == "bad" && seen[rule] == 0 {
+				t.Errorf("%s is not reported", rule)
+			}
+			for _, g := range r.Gaps {
+				t.Errorf("gap: %s: %s: %s", g.File, g.What, g.Why)
+			}
+		})
+	}
+}
