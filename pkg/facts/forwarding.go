@@ -399,7 +399,7 @@ func (r *forwardingReader) image(c *containerView) {
 			return // its chart's init container does, which is in view
 		}
 		if f.ID == "pod-gateway" {
-			if does, _ := r.p.partOf(c); does != partServer {
+			if !c.runs("gateway_init.sh") {
 				return
 			}
 		}
@@ -436,6 +436,16 @@ func (c *containerView) replacesEntrypoint() bool {
 		}
 	}
 	return true
+}
+
+// runs reports whether one of the container's commands is the program.
+func (c *containerView) runs(program string) bool {
+	for _, cmd := range c.commands() {
+		if cmd.name() == program {
+			return true
+		}
+	}
+	return false
 }
 
 // conditionalImage evaluates the condition of families that set forwarding

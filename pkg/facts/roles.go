@@ -203,9 +203,16 @@ func readRole(p *podView) (Role, string) {
 			lead = c
 		} else if role == None && (c.image.LookAlike != nil || c.image.Family != nil && c.image.Family.Role != images.NodeMasquerade) {
 			role, why = Control, "container "+c.c.Name+" ("+c.describe()+") carries no packets"
+			if c.c.Stage == Init {
+				why = "container " + c.c.Name + " (" + c.describe() + ") ends before the pod runs"
+			}
 		}
 	}
 	if lead == nil {
+		if len(p.pod.Tunnels) > 0 {
+			t := p.pod.Tunnels[0]
+			return Sidecar, "an admission webhook adds container " + t.Container + " (" + t.FamilyTitle + ")"
+		}
 		return role, why
 	}
 	role, why = None, ""
