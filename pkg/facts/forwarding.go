@@ -45,6 +45,7 @@ func readForwarding(p *podView) {
 	r.needed()
 	r.hostNetwork()
 	r.nodes()
+	r.attachments()
 	r.podSysctls()
 	for _, c := range p.containers {
 		r.container(c)
