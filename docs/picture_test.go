@@ -22,7 +22,7 @@ var update = flag.Bool("update", false, "draw the picture anew")
 // The picture shows this command, at this width.
 const (
 	pictured = "vpnlint lint examples/VPN101/bad"
-	columns  = "92"
+	columns  = 100
 )
 
 // TestPicture compares docs/output.svg with what the program prints.
@@ -38,7 +38,7 @@ func TestPicture(t *testing.T) {
 	args := append(strings.Fields(pictured)[1:], "--color", "always")
 	run := exec.CommandContext(t.Context(), binary, args...)
 	run.Dir = ".."
-	run.Env = append(os.Environ(), "COLUMNS="+columns)
+	run.Env = append(os.Environ(), fmt.Sprintf("COLUMNS=%d", columns))
 	var stderr bytes.Buffer
 	run.Stderr = &stderr
 	out, err := run.Output()
@@ -87,13 +87,15 @@ var styles = []struct{ code, class, light, dark, more string }{
 // light and dark. Every line is stretched to its cells, so that marks stand
 // right in whatever font there is.
 func svg(output string) string {
-	lines := strings.Split(strings.TrimRight(output, "\n"), "\n")
-	var widest int
+	var lines [][]part
+	for line := range strings.SplitSeq(strings.TrimRight(output, "\n"), "\n") {
+		lines = append(lines, broken(parts(line))...)
+	}
 	var body strings.Builder
 	for i, line := range lines {
 		var text strings.Builder
 		cells := 0
-		for _, part := range parts(line) {
+		for _, part := range line {
 			cells += displaywidth.String(part.text)
 			if part.class == "" {
 				text.WriteString(html.EscapeString(part.text))
@@ -101,13 +103,12 @@ func svg(output string) string {
 			}
 			fmt.Fprintf(&text, `<tspan class="%s">%s</tspan>`, part.class, html.EscapeString(part.text))
 		}
-		widest = max(widest, cells)
 		if cells > 0 {
 			fmt.Fprintf(&body, "<text x=\"%d\" y=\"%d\" textLength=\"%.1f\">%s</text>\n",
 				margin, margin+14+i*lineHeight, float64(cells)*cellWidth, &text)
 		}
 	}
-	width, height := int(float64(widest)*cellWidth)+2*margin, len(lines)*lineHeight+2*margin
+	width, height := int(columns*cellWidth)+2*margin, len(lines)*lineHeight+2*margin
 
 	var out strings.Builder
 	fmt.Fprintf(&out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" role=\"img\">\n",
@@ -127,6 +128,27 @@ func svg(output string) string {
 	out.WriteString(body.String())
 	out.WriteString("</svg>\n")
 	return out.String()
+}
+
+// broken breaks a line where a terminal does: at its last column.
+func broken(line []part) [][]part {
+	var out [][]part
+	var row []part
+	room := columns
+	for _, p := range line {
+		graphemes := displaywidth.StringGraphemes(p.text)
+		start, end := 0, 0
+		for graphemes.Next() {
+			if graphemes.Width() > room {
+				out = append(out, append(row, part{p.class, p.text[start:end]}))
+				row, room, start = nil, columns, end
+			}
+			end += len(graphemes.Value())
+			room -= graphemes.Width()
+		}
+		row = append(row, part{p.class, p.text[start:end]})
+	}
+	return append(out, row)
 }
 
 type part struct{ class, text string }
