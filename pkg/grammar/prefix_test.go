@@ -1,7 +1,6 @@
 package grammar
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 )
@@ -68,7 +67,7 @@ func TestParseNetmask(t *testing.T) {
 		{"NETWORK", "NETMASK", ""},
 	} {
 		p, ok := ParseNetmask(tt.network, tt.mask)
-		if got := fmt.Sprint(p); ok != (tt.want != "") || ok && got != tt.want {
+		if got := p.String(); ok != (tt.want != "") || ok && got != tt.want {
 			t.Errorf("%s %s: got %s %v, want %q", tt.network, tt.mask, got, ok, tt.want)
 		}
 	}

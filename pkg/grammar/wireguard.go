@@ -190,16 +190,16 @@ func (r *wgReader) interfaceKey(keyAt Range, key string, v Word) {
 	case "DNS":
 		in.DNS = append(in.DNS, splitWords(v, ", ")...)
 	case "MTU":
-		in.MTU = r.number(name, v, 0, 65535, "")
+		in.MTU = r.number(name, v, 65535, "")
 	case "Table":
 		in.Table = v
 		if n := strings.ToLower(v.Text); n != "auto" && n != "off" {
-			r.number(name, v, 0, 1<<32-1, "")
+			r.number(name, v, 1<<32-1, "")
 		}
 	case "ListenPort":
-		in.ListenPort = r.number(name, v, 0, 65535, "")
+		in.ListenPort = r.number(name, v, 65535, "")
 	case "FwMark":
-		in.FwMark = r.number(name, v, 0, 1<<32-1, "off")
+		in.FwMark = r.number(name, v, 1<<32-1, "off")
 	case "SaveConfig":
 		in.SaveConfig = v
 		if n := strings.ToLower(v.Text); n != "true" && n != "false" && !r.unknown(name, v) {
@@ -249,7 +249,7 @@ func (r *wgReader) peerKey(keyAt Range, key string, v Word) {
 			r.problem(v.Range, BadValue, true, "Endpoint is %q, not host:port", shorten(v.Text))
 		}
 	case "PersistentKeepalive":
-		p.PersistentKeepalive = r.number(name, v, 0, 65535, "off")
+		p.PersistentKeepalive = r.number(name, v, 65535, "off")
 	}
 }
 
@@ -281,13 +281,13 @@ func (r *wgReader) unknown(name string, v Word) bool {
 
 // number checks a number in decimal or 0x notation, or the one word that may
 // stand for it.
-func (r *wgReader) number(name string, v Word, low, high uint64, word string) Word {
+func (r *wgReader) number(name string, v Word, high uint64, word string) Word {
 	if r.unknown(name, v) || word != "" && strings.EqualFold(v.Text, word) {
 		return v
 	}
 	n, err := strconv.ParseUint(v.Text, 0, 64)
-	if err != nil || n < low || n > high {
-		r.problem(v.Range, BadValue, true, "%s is %q, not a number from %d to %d", name, shorten(v.Text), low, high)
+	if err != nil || n > high {
+		r.problem(v.Range, BadValue, true, "%s is %q, not a number up to %d", name, shorten(v.Text), high)
 	}
 	return v
 }

@@ -124,7 +124,7 @@ func TestDecodeRefuses(t *testing.T) {
 	head := "schema: 1\ncompiled: x\n"
 	for name, text := range map[string]string{
 		"an unknown key":      head + "families: [{id: a, reops: [b]}]\n",
-		"an unknown env key":  head + "families: [{id: a, env: {other: [{key: A, seperator: x}]}}]\n",
+		"an unknown env key":  head + "families: [{id: a, env: {other: [{key: A, delimiter: x}]}}]\n",
 		"a duplicate key":     head + "families: [{id: a, id: b}]\n",
 		"a bad expression":    head + "families: [{id: a, regex: '('}]\n",
 		"a bad default":       head + "families: [{id: a, defaults: {masquerades: perhaps}}]\n",

@@ -247,14 +247,20 @@ func (e *eval) dispatch(cmd *Command, doc *hereDoc, ctx context) result {
 		e.builtin(name, args)
 		return e.emit(cmd, doc, ctx)
 	}
-	if script, ok := shellScript(name, args); ok && script.Known || ok && len(script.Text) > 0 {
+	if script, ok := shellScript(name, args); ok && script.Text != "" {
 		return e.runScript(name, args, script, ctx)
 	}
-	if isShell(name) && doc != nil && readsInput(args) {
-		return e.nested(doc.text, doc.at, e.process(args), ctx)
-	}
-	if isShell(name) && readsInput(args) && ctx.piped == nil && len(args) == 0 {
-		return e.emit(cmd, doc, ctx)
+	if isShell(name) && readsInput(args) {
+		if doc != nil {
+			return e.nested(doc.text, doc.at, e.process(args), ctx)
+		}
+		if p := ctx.piped; p != nil {
+			if text, ok := printed(p); ok {
+				// echo "..." | sh
+				ctx.piped = nil
+				return e.nested(text, place{start: p.Start, end: p.End, arg: p.Arg}, e.process(args), ctx)
+			}
+		}
 	}
 	if inner, netns, ok := unwrap(name, args); ok {
 		ctx.wrappers = append(ctx.wrappers[:len(ctx.wrappers):len(ctx.wrappers)], name)
@@ -396,7 +402,9 @@ func shellScript(name string, args []Word) (Word, bool) {
 			i++
 		case a == "--command" && name == "su", len(a) > 1 && a[0] == '-' && a[1] != '-' && strings.Contains(a, "c"):
 			// Options may still follow before the script: bash -c -e '...'.
-			for i++; i < len(args) && len(args[i].Text) > 1 && (args[i].Text[0] == '-' || args[i].Text[0] == '+'); i++ {
+			i++
+			for i < len(args) && len(args[i].Text) > 1 && (args[i].Text[0] == '-' || args[i].Text[0] == '+') {
+				i++
 			}
 			if i < len(args) {
 				return args[i], true

@@ -226,13 +226,10 @@ func (e *eval) source(n syntax.Node) string {
 }
 
 // script parses and reads the text.
-func (e *eval) script(ctx context) (err error, errAt int) {
+func (e *eval) script(ctx context) (errAt int, err error) {
 	stmts, errAt, err := parseText(e.text)
 	e.list(stmts, ctx)
-	if err != nil {
-		errAt, _ = e.at.of(errAt, errAt)
-	}
-	return err, errAt
+	return errAt, err
 }
 
 // list reads statements that follow each other.

@@ -30,9 +30,9 @@ func IPRule(c *Command) (rule *RuleChange, ok bool) {
 	}
 	p := &ipArgs{args: args}
 	r := &RuleChange{IPv6: v6, Known: known(args), Command: c}
-	switch op := p.next().Text; {
-	case op == "add" || op == "a":
-	case op == "del" || op == "delete" || op == "d":
+	switch p.next().Text {
+	case "add", "a":
+	case "del", "delete", "d":
 		r.Delete = true
 	default:
 		return nil, false
@@ -87,13 +87,11 @@ func ipObject(c *Command) (args []Word, v6 bool, object string) {
 	if len(args) == 0 || args[0].Text == "" {
 		return nil, false, ""
 	}
-	switch o := args[0].Text; {
-	case o == "rule" || o == "ru" || o == "rul":
+	switch object = args[0].Text; object {
+	case "ru", "rul":
 		object = "rule"
-	case o == "route" || o == "r" || o == "ro" || o == "rou" || o == "rout":
+	case "r", "ro", "rou", "rout":
 		object = "route"
-	default:
-		object = o
 	}
 	return args[1:], v6, object
 }

@@ -205,7 +205,7 @@ func TalksToNetwork(c *Command) bool {
 	case "getent":
 		return has("hosts", "ahosts", "ahostsv4", "ahostsv6")
 	case "ssh", "scp", "sftp", "rsync", "ftp", "rclone", "ntpdate", "speedtest", "speedtest-cli", "kubectl", "aws", "gcloud", "az",
-		"mosquitto_pub", "pg_isready", "psql", "mysql", "redis-cli", "mongo", "mongosh":
+		"pg_isready", "psql", "mysql", "redis-cli", "mongo", "mongosh":
 		return len(args) > 0 && leavesLoopback(args)
 	case "git":
 		return has("clone", "fetch", "pull", "push", "ls-remote", "submodule")

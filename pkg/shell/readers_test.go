@@ -53,11 +53,8 @@ func TestSysctls(t *testing.T) {
 }
 
 func showSysctl(s Sysctl) string {
-	text := ""
-	switch {
-	case s.File != "":
-		text = "file " + s.File
-	default:
+	text := "file " + s.File
+	if s.File == "" {
 		key, value := s.Key, s.Value
 		if !s.KeyKnown {
 			key = "?"

@@ -289,6 +289,12 @@ func TestParse(t *testing.T) {
 			want:   "sysctl -w a=1",
 		},
 		{
+			name:   "a script piped into a shell",
+			script: "echo 'sysctl -w a=1; b' | sh; curl -s https://x | sh",
+			want: "echo \"sysctl -w a=1; b\" #tolerated\nsysctl -w a=1 #tolerated\nb #tolerated\n" +
+				"curl -s https://x #tolerated\nsh #|",
+		},
+		{
 			name:   "background and subshell",
 			script: "(A=1; a) & echo $A; b &",
 			want:   "a #tolerated #&\necho <$A> #tolerated\nb #tolerated #&",
