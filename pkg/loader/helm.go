@@ -389,15 +389,14 @@ func (r *chartRun) execute(values chartutil.Values) (map[string]string, chartuti
 		at := readEngineError(err)
 		if e := r.twinEntry(at.template); e != nil {
 			// The plain one went through: its objects can still be checked.
-			r.dropTwin(e)
-			r.untraced(e, fmt.Errorf("its marked copy does not render: %w", err))
-		} else if e := r.entries[at.template]; e != nil && !e.left && failures < maxFailures {
+			r.dropTwin(e, err)
+		} else if failures == maxFailures {
+			r.gap(chartGap(r.t, r.dir, fmt.Sprintf("more than %d of its templates fail, the last with: %v", maxFailures, err)))
+			return nil, nil, false
+		} else if e := r.culprit(at); e != nil {
 			r.gap(r.explain(at, e, values))
 			r.leaveOut(e)
-		} else {
-			if failures >= maxFailures {
-				err = fmt.Errorf("more than %d of its templates fail, the last with: %w", maxFailures, err)
-			}
+		} else if !r.dropTwins(err) {
 			r.gap(chartGap(r.t, r.dir, err.Error()))
 			return nil, nil, false
 		}
@@ -420,28 +419,105 @@ func (r *chartRun) twinEntry(name string) *templateEntry {
 	return nil
 }
 
-func (r *chartRun) dropTwin(e *templateEntry) {
+// dropTwin gives up tracing a template whose marked copy does not render.
+func (r *chartRun) dropTwin(e *templateEntry, err error) {
+	r.removeTwin(e)
+	r.untraced(e, fmt.Errorf("its marked copy does not render: %w", err))
+}
+
+// dropTwins gives up tracing any template; it reports whether there was a twin.
+func (r *chartRun) dropTwins(err error) bool {
+	dropped := false
+	for _, key := range sortedKeys(r.entries) {
+		if e := r.entries[key]; e.twin != "" {
+			r.dropTwin(e, err)
+			dropped = true
+		}
+	}
+	return dropped
+}
+
+func (r *chartRun) removeTwin(e *templateEntry) {
 	e.chart.Templates = slices.DeleteFunc(slices.Clone(e.chart.Templates), func(f *chart.File) bool {
-		return e.twin != "" && path.Base(f.Name) == e.twin && strings.HasPrefix(f.Name, "../")
+		return e.twin != "" && isTwin(f) && path.Base(f.Name) == e.twin
 	})
 	e.twin, e.parsed = "", nil
+}
+
+func isTwin(f *chart.File) bool { return strings.HasPrefix(f.Name, "../") }
+
+// culprit finds the template that was being rendered when the engine failed.
+// The error names it only when it fails itself; of a define that is reached by
+// {{template}} it names the define's file. The engine runs templates in a known
+// order and stops at the first that fails: a binary search finds that one.
+func (r *chartRun) culprit(at engineError) *templateEntry {
+	if e := r.entries[at.template]; e != nil && !e.left && (at.parsing || at.itself) {
+		return e
+	}
+	var order []*templateEntry
+	for _, key := range engineOrder(slices.Collect(maps.Keys(r.entries))) {
+		if e := r.entries[key]; !e.partial() && !e.left {
+			order = append(order, e)
+		}
+	}
+	i := sort.Search(len(order), func(i int) bool { return r.ctx.Err() == nil && r.failsWithout(order[i+1:]) })
+	if i == len(order) || r.ctx.Err() != nil {
+		return nil
+	}
+	return order[i]
+}
+
+// failsWithout reports whether the chart fails when the given templates are
+// left out for the time being, and all twins.
+func (r *chartRun) failsWithout(out []*templateEntry) bool {
+	saved := map[*chart.Chart][]*chart.File{}
+	for _, e := range r.entries {
+		if _, ok := saved[e.chart]; !ok {
+			saved[e.chart] = e.chart.Templates
+			e.chart.Templates = slices.DeleteFunc(slices.Clone(e.chart.Templates), isTwin)
+		}
+	}
+	defer func() {
+		for c, templates := range saved {
+			c.Templates = templates
+		}
+	}()
+	for _, e := range out {
+		e.chart.Templates[e.index] = e.definesOnly()
+	}
+	values, err := r.values()
+	if err != nil {
+		return true
+	}
+	_, err = engine.Engine{}.Render(r.loaded.chart, values)
+	return err != nil
 }
 
 // leaveOut takes a template's own text out of the render and leaves its
 // defines, which others may include.
 func (r *chartRun) leaveOut(e *templateEntry) {
-	r.dropTwin(e)
+	r.removeTwin(e)
 	e.left = true
+	e.chart.Templates = slices.Clone(e.chart.Templates)
+	e.chart.Templates[e.index] = e.definesOnly()
+}
+
+// definesOnly is the template's file with nothing but line breaks outside of its
+// defines, so that errors in these keep their lines.
+func (e *templateEntry) definesOnly() *chart.File {
 	var b strings.Builder
-	if parsed, err := parseTemplate(e.key, e.file.Text()); err == nil {
-		for _, name := range sortedKeys(parsed.trees) {
-			if name != e.key {
-				fmt.Fprintf(&b, "{{define %q}}%s{{end}}", name, parsed.trees[name].Root.String())
-			}
+	text, pos := e.file.Text(), 0
+	breaks := func(s string) { b.WriteString(strings.Repeat("\n", strings.Count(s, "\n"))) }
+	actions := scanActions(text)
+	for _, a := range actions {
+		if a.word == "define" && a.next >= 0 && a.start >= pos {
+			breaks(text[pos:a.start])
+			pos = actions[a.next].end
+			b.WriteString(text[a.start:pos])
 		}
 	}
-	e.chart.Templates = slices.Clone(e.chart.Templates)
-	e.chart.Templates[e.index] = &chart.File{Name: e.chart.Templates[e.index].Name, Data: []byte(b.String())}
+	breaks(text[pos:])
+	return &chart.File{Name: e.chart.Templates[e.index].Name, Data: []byte(b.String())}
 }
 
 // read reads the objects of the rendered texts and of the crds directories.

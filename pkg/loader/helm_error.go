@@ -17,6 +17,9 @@ import (
 type engineError struct {
 	// template is the engine's name of the template that was being rendered.
 	template string
+	// parsing: it could not even be parsed. itself: what failed stands in the
+	// template's own text, not in a define that was reached from it or elsewhere.
+	parsing, itself bool
 	// places are all that the error names, the innermost last.
 	places []enginePlace
 	// expr is the failing expression, as far as it is shown.
@@ -34,14 +37,18 @@ var (
 	// parse error at (chart/templates/x.yaml:3): message
 	atPlace = regexp.MustCompile(`(?s)^(?:execution|parse) error (?:at|in) \(([^()]*?)(?::(\d+))?(?::(\d+))?\): (.*)$`)
 	// template: chart/templates/x.yaml:3:12: executing "x" at <.Values.a.b>: message
-	executing = regexp.MustCompile(`template: ([^:]+):(\d+)(?::(\d+))?: (?:executing "(?:[^"\\]|\\.)*" at <([^\n]*?)>: )?`)
+	executing = regexp.MustCompile(`template: ([^:]+):(\d+)(?::(\d+))?: (?:executing "((?:[^"\\]|\\.)*)" at <([^\n]*?)>: )?`)
 )
+
+// wrapping is what text/template puts before the message of a function.
+var wrapping = regexp.MustCompile(`^(?:error calling [A-Za-z0-9_]+: |template: )+`)
 
 func readEngineError(err error) engineError {
 	text := err.Error()
 	e := engineError{msg: text}
 	if m := atPlace.FindStringSubmatch(text); m != nil {
 		e.template, e.msg = m[1], m[4]
+		e.parsing = strings.HasPrefix(text, "parse error")
 		e.places = []enginePlace{{m[1], number0(m[2]), number0(m[3])}}
 		if m[3] == "" {
 			e.places[0].column = -1
@@ -61,10 +68,10 @@ func readEngineError(err error) engineError {
 			p.column = number0(group(3))
 		}
 		if i == 0 {
-			e.template = p.template
+			e.template, e.itself = p.template, group(4) == p.template
 		}
 		e.places = append(e.places, p)
-		e.expr, e.msg = group(4), text[m[1]:]
+		e.expr, e.msg = group(5), wrapping.ReplaceAllString(text[m[1]:], "")
 	}
 	return e
 }

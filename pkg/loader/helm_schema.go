@@ -96,17 +96,19 @@ func checkSchema(c *chart.Chart, s *valueScope, src *chartSource) (gaps []findin
 			return
 		}
 		ref := s.ref(e.InstanceLocation)
-		at, key := ref.At, ref.Path
+		at := ref.At
 		if at.File == "" {
 			at = source.Location{File: file}
 		}
-		if key == "" {
-			key = "(top)"
+		key, why := "(top)", e.ErrorKind.LocalizedString(printer)
+		if ref.Path != "" {
+			key = ref.Path
+			why += "; give it with --set " + key + "=... or a values file"
 		}
 		gaps = append(gaps, finding.Gap{
 			Kind: finding.Unreadable, File: at.File, Line: at.Span.Start.Line,
 			What:        fmt.Sprintf("the value %s breaks the schema of chart %s", key, c.Name()),
-			Why:         e.ErrorKind.LocalizedString(printer) + "; give it with --set " + key + "=... or a values file",
+			Why:         why,
 			Consequence: "helm install refuses these values; the chart was rendered all the same",
 		})
 	}

@@ -259,6 +259,10 @@ func helmLoad(tb testing.TB, files []txtar.File, opts Options) (*chart.Chart, ch
 // The objects are those of Helm, whatever the probe does beside it.
 func TestObjectsAreHelms(t *testing.T) {
 	for _, s := range scenarios(t) {
+		same := sameJSON
+		if s.name == "random" {
+			same = sameButFresh
+		}
 		t.Run(s.name, func(t *testing.T) {
 			var want []map[string]any
 			texts := helmRender(t, s.files, s.opts)
@@ -283,7 +287,7 @@ func TestObjectsAreHelms(t *testing.T) {
 					continue
 				}
 				seen++
-				if !slices.ContainsFunc(want, func(w map[string]any) bool { return sameJSON(w, o.Tree) }) {
+				if !slices.ContainsFunc(want, func(w map[string]any) bool { return same(w, o.Tree) }) {
 					t.Errorf("%s/%s is not what Helm renders: %v", o.Kind, o.Name, o.Tree)
 				}
 			}
@@ -294,16 +298,20 @@ func TestObjectsAreHelms(t *testing.T) {
 	}
 }
 
-var freshCertificate = regexp.MustCompile(`[A-Za-z0-9+/=-]{8,}`)
+var freshWord = regexp.MustCompile(`[A-Za-z0-9+/=-]{8,}`)
 
-// sameJSON compares two trees by their JSON, fresh random words aside.
+// sameJSON compares two trees by their JSON.
 func sameJSON(a, b any) bool {
 	x, errX := sigsyaml.Marshal(a)
 	y, errY := sigsyaml.Marshal(b)
-	if errX != nil || errY != nil {
-		return false
-	}
-	return bytes.Equal(x, y) || bytes.Equal(freshCertificate.ReplaceAll(x, nil), freshCertificate.ReplaceAll(y, nil))
+	return errX == nil && errY == nil && bytes.Equal(x, y)
+}
+
+// sameButFresh is sameJSON with long words, such as random ones, left out.
+func sameButFresh(a, b any) bool {
+	x, errX := sigsyaml.Marshal(a)
+	y, errY := sigsyaml.Marshal(b)
+	return errX == nil && errY == nil && bytes.Equal(freshWord.ReplaceAll(x, nil), freshWord.ReplaceAll(y, nil))
 }
 
 // An exact place in literal text holds the very value.
