@@ -72,6 +72,9 @@ func tunnelClaims(p *podView, t *Tunnel, cluster string) []cidrplan.Claim {
 		for _, prefix := range parsed([]PrefixAt{at}) {
 			c := like
 			c.At = at.Ref
+			if at.Ref == t.ContainerRef { // nothing is written: the image's own
+				c.Strength = cidrplan.Default
+			}
 			if leadsEverywhere(prefix) {
 				c.Prefix, c.Idiom = prefix, cidrplan.DefaultRoute
 				out = append(out, c)

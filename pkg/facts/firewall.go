@@ -367,21 +367,15 @@ func optionsOf(c command) (confText, bool) {
 		return confText{}, false
 	}
 	at := func(g grammar.Range) source.Ref {
-		start, end := -1, 0
+		// An option of several words stands where its name does.
 		for _, p := range pieces {
 			if p.to > g.Start && p.from < g.End {
-				if start < 0 {
-					start = p.word.Start
-				}
-				end = p.word.End
+				return c.wordRef(p.word)
 			}
 		}
-		if start < 0 {
-			return c.ref()
-		}
-		return c.script.within(start, end)
+		return c.ref()
 	}
-	return confText{path: "command line", text: b.String(), whole: c.ref(), at: at}, true
+	return confText{path: "command line", options: true, text: b.String(), whole: c.ref(), at: at}, true
 }
 
 func firstText(words []shell.Word) string {

@@ -270,14 +270,14 @@ func (r *tunnelReader) malformed(m Malformed) {
 func (r *tunnelReader) pools(keys []images.Key) {
 	t := r.t
 	var found []PrefixAt
-	any := false
+	set := false
 	for i, k := range keys {
 		if k.Form == images.Netmask || !r.applies(k) {
 			continue
 		}
 		v, _ := r.lookup(k)
 		if v.State != Absent && r.namesEnv(k.Key) {
-			any = true
+			set = true
 		} else if k.Default != "" {
 			v = value{State: Present, Text: k.Default, Ref: t.ContainerRef, Moved: true}
 		}
@@ -292,7 +292,7 @@ func (r *tunnelReader) pools(keys []images.Key) {
 		}
 		found = append(found, poolOf(k.Form, v, mask, k.Sep)...)
 	}
-	if any {
+	if set {
 		t.Pool = found
 	}
 }
@@ -446,8 +446,8 @@ func contains(list []string, s string) bool {
 }
 
 // files of the catalogue for one grammar.
-func (r *tunnelReader) globs(grammar string, fallback ...string) []string {
-	if g := r.family.ConfigFiles[grammar]; len(g) > 0 {
+func (r *tunnelReader) globs(language string, fallback ...string) []string {
+	if g := r.family.ConfigFiles[language]; len(g) > 0 {
 		return g
 	}
 	return fallback

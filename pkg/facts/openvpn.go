@@ -32,14 +32,16 @@ func netmask(bits int) string {
 
 // confText is a configuration with the way back to its place.
 type confText struct {
-	path  string
-	text  string
-	whole source.Ref
-	at    func(grammar.Range) source.Ref
+	path string
+	text string
+	// options: the command line's, which count on top of any file.
+	options bool
+	whole   source.Ref
+	at      func(grammar.Range) source.Ref
 }
 
 func confOf(f mountedFile) confText {
-	return confText{f.Path, f.Text, f.Ref, func(g grammar.Range) source.Ref {
+	return confText{path: f.Path, text: f.Text, whole: f.Ref, at: func(g grammar.Range) source.Ref {
 		if g.End <= g.Start {
 			return f.Ref
 		}
@@ -71,10 +73,9 @@ func (r *tunnelReader) openVPN(globs ...string) {
 	}
 	needed := []aspect{aspectRoutes, aspectResolver, aspectKillSwitch, aspectMasquerade}
 	files, complete := r.confFiles(needed, globs...)
-	files = append(files, r.openVPNArgs()...)
 	var confs []*grammar.OpenVPN
 	var froms []confText
-	for _, f := range files {
+	for _, f := range append(files, r.openVPNArgs()...) {
 		conf := grammar.ParseOpenVPN(f.text)
 		switch {
 		case conf.Unknown:
@@ -179,16 +180,29 @@ func (r *tunnelReader) openVPNClients(confs []*grammar.OpenVPN, froms []confText
 	// An image that always captures the default route does so whatever the
 	// configuration adds.
 	always := t.Routes.State == Present && t.Routes.Default
-	redirects, pushes := 0, false
+	files, redirects, pushes := 0, 0, false
+	byOption, noPull := false, false
+	for i, conf := range confs {
+		if !froms[i].options {
+			files++
+			continue
+		}
+		_, redirect := conf.RedirectGateway()
+		_, alone := conf.RouteNoPull()
+		byOption, noPull = byOption || redirect, noPull || alone
+	}
 	unclear := !complete
 	for i, conf := range confs {
 		f := froms[i]
-		if redirect, has := conf.RedirectGateway(); has {
+		redirect, has := conf.RedirectGateway()
+		switch {
+		case has:
 			redirects++
 			if !always {
 				r.openVPNRedirect(redirect, f)
 			}
-		} else if conf.Pulls("redirect-gateway") != grammar.No || conf.Pulls("route ") != grammar.No {
+		case noPull || f.options && files > 0:
+		case conf.Pulls("redirect-gateway") != grammar.No || conf.Pulls("route ") != grammar.No:
 			pushes = true
 		}
 		for _, route := range conf.Routes() {
@@ -222,7 +236,7 @@ func (r *tunnelReader) openVPNClients(confs []*grammar.OpenVPN, froms []confText
 	switch {
 	case always:
 		t.Routes.MoreSpecificWin = true
-	case redirects == len(confs) && complete:
+	case byOption, redirects == len(confs) && complete:
 	case redirects > 0:
 		t.Routes.State, t.Routes.Default = Unknown, false
 		r.missed("the container's configurations differ, and which one it uses is not known", t.Config, aspectRoutes)

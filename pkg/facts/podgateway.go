@@ -66,11 +66,11 @@ func (r *tunnelReader) podGateway() {
 		}
 	}
 	block := settings.get("VPN_BLOCK_OTHER_TRAFFIC")
-	switch {
-	case block.State == Unknown:
+	switch block.State {
+	case Unknown:
 		t.KillSwitch = Switch{State: Unknown, Ref: block.Ref, Why: block.Why}
 		r.missed(block.Why, block.Ref, aspectKillSwitch)
-	case block.State == Present:
+	case Present:
 		t.KillSwitch = Switch{State: known(block.Text == "true"), Ref: block.Ref, Why: "VPN_BLOCK_OTHER_TRAFFIC=" + clip(block.Text)}
 	default:
 		t.KillSwitch = Switch{State: Present, Ref: t.ContainerRef, Why: "VPN_BLOCK_OTHER_TRAFFIC is true by default"}

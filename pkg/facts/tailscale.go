@@ -9,7 +9,7 @@ func (r *tunnelReader) tailscale() {
 	t := r.t
 	t.Kind, t.Side, t.Interface = "mesh", "mesh", "tailscale0"
 	if dir := r.c.env("TS_EXPERIMENTAL_VERSIONED_CONFIG_DIR"); dir.State == Present {
-		t.UserSpace = Unknown
+		t.UserSpace, t.Routes.State, t.Resolver.Rewrites, t.Masquerade.State = Unknown, Unknown, Unknown, Unknown
 		r.missed("TS_EXPERIMENTAL_VERSIONED_CONFIG_DIR holds the settings", dir.Ref, aspectRoutes, aspectResolver, aspectMasquerade)
 		t.KillSwitch = Switch{State: Absent, Ref: t.ContainerRef, Why: "the image has none"}
 		return
@@ -68,11 +68,13 @@ func (r *tunnelReader) tailscaleFlags(flags map[string]string, at value) {
 	switch {
 	case hasExit && exit != "":
 		r.takesDefault(at.Ref, "--exit-node="+exit, "0.0.0.0/0", "::/0")
+		t.RepliesKept = Absent
 	case accepts:
-		t.Routes.Ref, t.Routes.Why = at.Ref, "--accept-routes"
-		r.missed("--accept-routes takes the routes that the tailnet advertises", at.Ref, aspectRoutes)
+		r.unknownRoutes("--accept-routes takes the routes that the tailnet advertises", at.Ref)
+		t.RepliesKept = Unknown
 	case at.State == Unknown && r.namesEnv("TS_EXTRA_ARGS"):
-		r.missed(at.Why, at.Ref, aspectRoutes)
+		r.unknownRoutes("TS_EXTRA_ARGS: "+at.Why, at.Ref)
+		t.RepliesKept = Unknown
 	default:
 		// Host routes to the tailnet's machines, in a table of their own.
 		r.takesNothing("only machines of the tailnet")
@@ -100,7 +102,8 @@ func (r *tunnelReader) tailscaleOther() {
 		r.tailscaleFlags(dashFlags(all), value{State: Present, Ref: r.c.c.Ref})
 		return
 	}
-	r.missed("the image's own start script decides", t.ContainerRef, aspectRoutes, aspectResolver)
+	r.unknownRoutes("the image's own start script decides", t.ContainerRef)
+	r.missed("the image's own start script decides", t.ContainerRef, aspectResolver)
 }
 
 // dashFlags reads --name=value, --name value and --name out of a command line.

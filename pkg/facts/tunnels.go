@@ -264,14 +264,3 @@ func hasDefault(list []PrefixAt) bool {
 	return covered("0.0.0.0/0") || covered("0.0.0.0/1", "128.0.0.0/1") ||
 		covered("::/0") || covered("::/1", "8000::/1") || covered("2000::/3")
 }
-
-// hostsOf returns the addresses of a list, as text.
-func hostsOf(list []PrefixAt) []string {
-	var out []string
-	for _, e := range list {
-		if p, err := netip.ParsePrefix(e.Prefix); err == nil && p.IsSingleIP() {
-			out = append(out, p.Addr().String())
-		}
-	}
-	return out
-}

@@ -2,6 +2,7 @@ package facts
 
 import (
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/vpnlint/vpnlint/pkg/cidrplan"
@@ -22,6 +23,9 @@ func nodes(prefix string) RangeAt {
 	return RangeAt{Role: cidrplan.Node, Prefix: prefix, Strength: cidrplan.Declared, Says: "subnets"}
 }
 
+// testCatalog decodes the catalogue once for all tests.
+var testCatalog = sync.OnceValues(images.Load)
+
 // seen is a manifest after reading.
 type seen struct {
 	objects []*source.Object
@@ -32,7 +36,7 @@ type seen struct {
 // look reads the pods of a manifest against clusters.
 func look(t *testing.T, text string, clusters ...*Cluster) seen {
 	t.Helper()
-	catalog, err := images.Load()
+	catalog, err := testCatalog()
 	if err != nil {
 		t.Fatal(err)
 	}

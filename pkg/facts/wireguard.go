@@ -88,7 +88,7 @@ func (r *tunnelReader) wireGuardEnv() []confText {
 		if !strings.Contains(v.Text, "[Interface]") || !strings.Contains(v.Text, "[Peer]") {
 			continue
 		}
-		out = append(out, confText{"wg0.conf", v.Text, v.Ref, func(g grammar.Range) source.Ref {
+		out = append(out, confText{path: "wg0.conf", text: v.Text, whole: v.Ref, at: func(g grammar.Range) source.Ref {
 			if g.End <= g.Start {
 				return v.Ref
 			}
@@ -194,10 +194,9 @@ func (w *wgReader) peer(p grammar.Peer, iface string, f confText) Peer {
 
 // table decides what wg-quick makes of the AllowedIPs (FG E1.6-E1.8).
 func (w *wgReader) table(in grammar.Interface, peers []Peer, f confText) {
-	switch table := strings.ToLower(in.Table.Text); {
-	case table == "off":
-		return
-	case table == "" || table == "auto":
+	switch strings.ToLower(in.Table.Text) {
+	case "off":
+	case "", "auto":
 		for _, p := range peers {
 			for _, a := range p.AllowedIPs {
 				w.routes = append(w.routes, a)
