@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/vpnlint/vpnlint/pkg/finding"
 	"github.com/vpnlint/vpnlint/pkg/source"
 )
 
@@ -116,8 +117,13 @@ func (e *egressReader) apply(o *source.Object, selected Known, widest breadth) {
 	}
 	e.policies = append(e.policies, root(o).get("spec").ref())
 	e.isolated = or(e.isolated, selected)
-	if selected == Unknown && widest > admitsUnclear {
-		widest = admitsUnclear // it may not apply at all
+	if selected == Unknown {
+		widest = min(widest, admitsUnclear) // it may not apply at all
+		if e.p.pod.Role == Sidecar || e.p.pod.Role == Client {
+			e.p.ix.gapAt(finding.Unmodelled, o, root(o).get("spec").ref(), "whether "+nameOf(o).String()+" selects "+nameOf(e.p.object).String(),
+				"its selector is not understood, or looks at labels that are not in the tree",
+				"it may stop traffic outside the tunnel: VPN303 and VPN304 stay silent about this pod", "VPN303", "VPN304")
+		}
 	}
 	e.widest = max(e.widest, widest)
 }
@@ -234,11 +240,11 @@ func isNumber(s string) bool {
 func (e *egressReader) prefix(text string) breadth {
 	p, err := netip.ParsePrefix(text)
 	if err != nil {
-		if addr, err := netip.ParseAddr(text); err == nil {
-			p = netip.PrefixFrom(addr, addr.BitLen())
-		} else {
+		addr, err := netip.ParseAddr(text)
+		if err != nil {
 			return admitsUnclear
 		}
+		p = netip.PrefixFrom(addr, addr.BitLen())
 	}
 	p = p.Masked()
 	switch {

@@ -703,7 +703,7 @@ func (w *sysctlWriter) command(cmd command, how string) {
 // remember keeps what echo, printf, cat or tee put into a file:
 // echo net.ipv4.ip_forward=1 >> /etc/sysctl.conf.
 func (w *sysctlWriter) remember(cmd command) {
-	text := ""
+	var text string
 	switch cmd.name() {
 	case "echo", "printf":
 		text = strings.ReplaceAll(strings.Join(cmd.args(), " "), `\n`, "\n")

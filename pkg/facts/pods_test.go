@@ -1,7 +1,6 @@
 package facts
 
 import (
-	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -15,7 +14,7 @@ func read(t *testing.T, text string) *Facts {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := Read(context.Background(), decode(t, "unit", text), catalog)
+	out, err := Read(t.Context(), decode(t, "unit", text), catalog)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -256,7 +256,7 @@ func (c *containerView) showVolume(m *mount, volume node) {
 	m.opaque = opaque
 	sub := strings.Trim(path.Clean("/"+m.sub), "/")
 	for _, e := range entries {
-		at := ""
+		var at string
 		switch {
 		case sub == "":
 			at = path.Join(m.path, e.name)
