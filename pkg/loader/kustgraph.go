@@ -44,6 +44,7 @@ type kustNode struct {
 	doc       *document
 	origin    *textOrigin // places of the file
 	spec      types.Kustomization
+	older     olderFields
 	resources []kustItem
 	// components in order.
 	components []*kustNode
@@ -53,6 +54,47 @@ type kustNode struct {
 type kustItem struct {
 	file string
 	node *kustNode
+}
+
+// olderFields are the fields of a kustomization that have successors but are
+// still written and built.
+type olderFields struct {
+	bases          []string
+	strategicMerge []types.PatchStrategicMerge
+	json6902       []types.Patch
+	imageTags      []types.Image
+	commonLabels   map[string]string
+}
+
+//nolint:staticcheck // this is the one place that reads what is deprecated
+func newOlderFields(k *types.Kustomization) olderFields {
+	return olderFields{k.Bases, k.PatchesStrategicMerge, k.PatchesJson6902, k.ImageTags, k.CommonLabels}
+}
+
+// withoutDeprecations returns the kustomization in the terms that the library
+// does not complain about on standard error; the meaning is the same.
+//
+//nolint:staticcheck // this is the one place that empties what is deprecated
+func withoutDeprecations(n *kustNode, files map[string]*source.File) types.Kustomization {
+	k := n.spec
+	k.Resources = slices.Clone(k.Resources)
+	k.FixKustomization()
+	// Strategic merge patches run before the others, so they go first.
+	var patches []types.Patch
+	for _, p := range n.older.strategicMerge {
+		if files[path.Join(n.dir, string(p))] != nil && !isInline(string(p)) {
+			patches = append(patches, types.Patch{Path: string(p)})
+		} else {
+			patches = append(patches, types.Patch{Patch: string(p)})
+		}
+	}
+	k.Patches = append(patches, k.Patches...)
+	k.PatchesStrategicMerge = nil
+	if len(n.older.commonLabels) > 0 {
+		k.Labels = append([]types.Label{{Pairs: n.older.commonLabels, IncludeSelectors: true}}, k.Labels...)
+		k.CommonLabels = nil
+	}
+	return k
 }
 
 func isKustFileName(name string) bool {
@@ -136,6 +178,7 @@ func (r *kustReader) read(dir string, names []string) (n *kustNode, isKust bool)
 		r.refuse(n, nil, oneLine(err.Error())+"; correct the field")
 		return nil, true
 	}
+	n.older = newOlderFields(&n.spec)
 	if len(tree) == 0 {
 		r.refuse(n, nil, "it is empty; list its resources, or remove it")
 		return nil, true
@@ -307,7 +350,7 @@ func (r *kustReader) walk(n *kustNode, stack []string, config bool) {
 	for i, entry := range k.Resources {
 		r.resource(n, "resources", entry, n.field("resources", strconv.Itoa(i)), stack, config)
 	}
-	for i, entry := range k.Bases {
+	for i, entry := range n.older.bases {
 		r.resource(n, "bases", entry, n.field("bases", strconv.Itoa(i)), stack, config)
 	}
 	for i, entry := range k.Components {
@@ -343,7 +386,7 @@ func (r *kustReader) walk(n *kustNode, stack []string, config bool) {
 			r.refuse(n, n.field(field), field+" needs the helm program and network access, which are never used; lint the chart itself, or the output of kustomize build --enable-helm")
 		}
 	}
-	if config && (len(k.Patches)+len(k.PatchesStrategicMerge)+len(k.PatchesJson6902)+len(k.Replacements)+len(k.CommonAnnotations)+len(k.ConfigMapGenerator)+len(k.SecretGenerator) > 0) {
+	if config && (len(k.Patches)+len(n.older.strategicMerge)+len(n.older.json6902)+len(k.Replacements)+len(k.CommonAnnotations)+len(k.ConfigMapGenerator)+len(k.SecretGenerator) > 0) {
 		r.refuse(n, nil, "it changes plug-in configurations before they run, which cannot be checked beforehand; lint the output of kustomize build")
 	}
 }
@@ -418,7 +461,7 @@ func (r *kustReader) patches(n *kustNode) {
 	for _, field := range []string{"patches", "patchesJson6902"} {
 		list := n.spec.Patches
 		if field != "patches" {
-			list = n.spec.PatchesJson6902
+			list = n.older.json6902
 		}
 		for i, p := range list {
 			if p.Path != "" {
@@ -426,7 +469,7 @@ func (r *kustReader) patches(n *kustNode) {
 			}
 		}
 	}
-	for i, p := range n.spec.PatchesStrategicMerge {
+	for i, p := range n.older.strategicMerge {
 		if !isInline(string(p)) {
 			r.fileEntry(n, "patchesStrategicMerge", string(p), n.field("patchesStrategicMerge", strconv.Itoa(i)))
 		}

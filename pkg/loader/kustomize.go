@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 	"time"
 
@@ -70,11 +69,11 @@ func renderKustomization(ctx context.Context, t *tree, g *kustGraph, opts Option
 	}
 	resources, err := buildKustomization(ctx, memory, path.Join("/", g.dir), time.Duration(limits.RenderSeconds)*time.Second)
 	if err != nil {
-		file, line, why := explainBuild(t, g, files, err)
+		file, line, why := explainBuild(ctx, t, g, files, err)
 		return refuse(file, line, why)
 	}
-	a := newAccumulation(ctx, t, files, limits)
-	candidates := a.target(g.root, nil)
+	a := newAccumulation(t, files, limits)
+	candidates := a.target(ctx, g.root, nil)
 	out.gaps = append(out.gaps, a.gaps...)
 	unitDir := t.display(g.dir)
 	for _, tree := range resources {
@@ -91,31 +90,6 @@ func renderKustomization(ctx context.Context, t *tree, g *kustGraph, opts Option
 		out.objects = append(out.objects, o)
 	}
 	return out
-}
-
-// withoutDeprecations returns the kustomization in the terms that the library
-// does not complain about on standard error; the meaning is the same.
-func withoutDeprecations(n *kustNode, files map[string]*source.File) types.Kustomization {
-	k := n.spec
-	k.Resources = slices.Clone(k.Resources)
-	k.Patches = slices.Clone(k.Patches)
-	k.FixKustomization()
-	// Strategic merge patches run before the others, so they go first.
-	var first []types.Patch
-	for _, p := range k.PatchesStrategicMerge {
-		if files[path.Join(n.dir, string(p))] != nil && !isInline(string(p)) {
-			first = append(first, types.Patch{Path: string(p)})
-		} else {
-			first = append(first, types.Patch{Patch: string(p)})
-		}
-	}
-	k.Patches = append(first, k.Patches...)
-	k.PatchesStrategicMerge = nil
-	if len(k.CommonLabels) > 0 {
-		k.Labels = append([]types.Label{{Pairs: k.CommonLabels, IncludeSelectors: true}}, k.Labels...)
-		k.CommonLabels = nil
-	}
-	return k
 }
 
 var errBuildTime = errors.New("building takes longer than the limit")
@@ -186,7 +160,7 @@ func plainObjects(m resmap.ResMap) ([]map[string]any, error) {
 
 // explainBuild finds the file that an error of the library names, and words it
 // with the paths that people know.
-func explainBuild(t *tree, g *kustGraph, files map[string]*source.File, err error) (file string, line int, why string) {
+func explainBuild(ctx context.Context, t *tree, g *kustGraph, files map[string]*source.File, err error) (file string, line int, why string) {
 	if errors.Is(err, errBuildTime) {
 		return t.display(g.file), 1, err.Error() + "; raise --limit-render-seconds"
 	}
@@ -210,7 +184,7 @@ func explainBuild(t *tree, g *kustGraph, files map[string]*source.File, err erro
 	// A resource that does not parse has a line of its own.
 	for _, name := range sortedKeys(files) {
 		f := files[name]
-		if _, gaps := decodeObjects(context.Background(), f, identity{f}, unit{kind: source.Manifest}, Limits{}); len(gaps) > 0 && gaps[0].Kind == finding.Unreadable && isManifestName(name) {
+		if _, gaps := decodeObjects(ctx, f, identity{f}, unit{kind: source.Manifest}, Limits{}); len(gaps) > 0 && gaps[0].Kind == finding.Unreadable && isManifestName(name) {
 			return gaps[0].File, gaps[0].Line, gaps[0].Why
 		}
 	}

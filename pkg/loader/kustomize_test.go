@@ -99,7 +99,7 @@ func TestRefusedKustomizationsNeverReachTheLibrary(t *testing.T) {
 
 // at finds the field of an object by a path whose list items are given by name,
 // such as spec.containers.[name=x].image, and returns file:line text.
-func at(t *testing.T, dir string, r *Result, kind, fieldPath string, part string) (string, source.Provenance) {
+func at(t *testing.T, r *Result, kind, fieldPath string, part string) (string, source.Provenance) {
 	t.Helper()
 	for _, o := range r.Objects {
 		if o.Kind != kind {
@@ -237,12 +237,12 @@ PEER=198.51.100.7
 		{"ConfigMap", "data.PEER", "", "prod/app.env: 198.51.100.7", source.Exact},
 	}
 	for _, tt := range tests {
-		got, p := at(t, dir, r, tt.kind, tt.path, tt.part)
+		got, p := at(t, r, tt.kind, tt.path, tt.part)
 		if got != tt.want || p.Primary.Precision != tt.precision {
 			t.Errorf("%s %s: %s (%s), want %s (%s)", tt.kind, tt.path, got, p.Primary.Precision, tt.want, tt.precision)
 		}
 	}
-	_, p := at(t, dir, r, "Deployment", c+".env.[name=FIREWALL_OUTBOUND_SUBNETS].value", "")
+	_, p := at(t, r, "Deployment", c+".env.[name=FIREWALL_OUTBOUND_SUBNETS].value", "")
 	if len(p.Via) != 1 || p.Via[0].At.File != "base/deployment.yaml" || p.Via[0].At.Span.Start.Line != 19 {
 		t.Errorf("via %+v, want line 19 of the base", p.Via)
 	}
@@ -307,7 +307,7 @@ spec:
 		"Secret data.key": "app/kustomization.yaml: topsecret",
 	} {
 		kind, field, _ := strings.Cut(path, " ")
-		if got, _ := at(t, dir, r, kind, field, ""); got != want {
+		if got, _ := at(t, r, kind, field, ""); got != want {
 			t.Errorf("%s: %s, want %s", path, got, want)
 		}
 	}

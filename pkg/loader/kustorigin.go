@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/kustomize/api/types"
+	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"github.com/vpnlint/vpnlint/pkg/finding"
 	"github.com/vpnlint/vpnlint/pkg/source"
@@ -21,7 +21,6 @@ import (
 // result of the build is then matched against it, so that the library's output
 // stays free of marks.
 type accumulation struct {
-	ctx    context.Context //nolint:containedctx // the struct lives as long as one render
 	t      *tree
 	files  map[string]*source.File
 	limits Limits
@@ -31,8 +30,8 @@ type accumulation struct {
 	patchesOf map[*kustNode][]*kustPatch
 }
 
-func newAccumulation(ctx context.Context, t *tree, files map[string]*source.File, limits Limits) *accumulation {
-	return &accumulation{ctx: ctx, t: t, files: files, limits: limits,
+func newAccumulation(t *tree, files map[string]*source.File, limits Limits) *accumulation {
+	return &accumulation{t: t, files: files, limits: limits,
 		decoded: map[string][]*source.Object{}, patchesOf: map[*kustNode][]*kustPatch{}}
 }
 
@@ -62,13 +61,13 @@ type kustGenerator struct {
 // target adds what kustomization n contributes to the candidates so far, in
 // the library's order: resources, generators, components, and then its own
 // changes to all of them.
-func (a *accumulation) target(n *kustNode, candidates []*candidate) []*candidate {
+func (a *accumulation) target(ctx context.Context, n *kustNode, candidates []*candidate) []*candidate {
 	for _, item := range n.resources {
 		if item.node != nil {
-			candidates = append(candidates, a.target(item.node, nil)...)
+			candidates = append(candidates, a.target(ctx, item.node, nil)...)
 			continue
 		}
-		for _, o := range a.objects(item.file) {
+		for _, o := range a.objects(ctx, item.file) {
 			candidates = append(candidates, &candidate{object: o, kind: o.Kind, name: o.Name, namespace: o.Namespace})
 		}
 	}
@@ -79,7 +78,7 @@ func (a *accumulation) target(n *kustNode, candidates []*candidate) []*candidate
 		candidates = append(candidates, generated(n, "secretGenerator", i, g.GeneratorArgs, "Secret"))
 	}
 	for _, c := range n.components {
-		candidates = a.target(c, candidates)
+		candidates = a.target(ctx, c, candidates)
 	}
 	for _, c := range candidates {
 		c.layers = append(c.layers, n)
@@ -93,12 +92,12 @@ func generated(n *kustNode, field string, i int, args types.GeneratorArgs, kind 
 	return &candidate{generator: g, kind: kind, name: args.Name, namespace: args.Namespace}
 }
 
-func (a *accumulation) objects(name string) []*source.Object {
+func (a *accumulation) objects(ctx context.Context, name string) []*source.Object {
 	if objects, ok := a.decoded[name]; ok {
 		return objects
 	}
 	f := a.files[name]
-	objects, gaps := decodeObjects(a.ctx, f, identity{f}, unit{kind: source.Kustomization, dir: a.t.display(path.Dir(name))}, a.limits)
+	objects, gaps := decodeObjects(ctx, f, identity{f}, unit{kind: source.Kustomization, dir: a.t.display(path.Dir(name))}, a.limits)
 	a.decoded[name] = objects
 	a.gaps = append(a.gaps, gaps...)
 	return objects
@@ -137,7 +136,7 @@ func (c *candidate) score(o *source.Object) int {
 	if c.kind != o.Kind {
 		return 0
 	}
-	score := 0
+	var score int
 	names := c.names()
 	final := names[len(names)-1]
 	rest, isPrefix := strings.CutPrefix(o.Name, final)
@@ -214,7 +213,7 @@ func (a *accumulation) patches(n *kustNode) []*kustPatch {
 		return out
 	}
 	var out []*kustPatch
-	for i, p := range n.spec.PatchesStrategicMerge {
+	for i, p := range n.older.strategicMerge {
 		if f := a.files[path.Join(n.dir, string(p))]; f != nil && !isInline(string(p)) {
 			out = append(out, a.patchText(f, identity{f}, nil)...)
 		} else {
@@ -224,7 +223,7 @@ func (a *accumulation) patches(n *kustNode) []*kustPatch {
 	for _, field := range []string{"patches", "patchesJson6902"} {
 		list := n.spec.Patches
 		if field != "patches" {
-			list = n.spec.PatchesJson6902
+			list = n.older.json6902
 		}
 		for i, p := range list {
 			if f := a.files[path.Join(n.dir, p.Path)]; f != nil && p.Path != "" {
@@ -306,15 +305,16 @@ func selects(selector string, set any) bool {
 	if selector == "" {
 		return true
 	}
-	s, err := labels.Parse(selector)
-	if err != nil {
-		return false
-	}
-	values := labels.Set{}
+	values := map[string]string{}
 	for k, v := range asMap(set) {
 		values[k], _ = v.(string)
 	}
-	return s.Matches(values)
+	n := kyaml.NewMapRNode(nil)
+	if err := n.SetLabels(values); err != nil {
+		return false
+	}
+	ok, err := n.MatchesLabelSelector(selector)
+	return err == nil && ok
 }
 
 // Locate implements source.Origin.
@@ -696,7 +696,7 @@ func (n *kustNode) transformer(tokens []string, last string, final any, o *kustO
 		for _, field := range []string{"images", "imageTags"} {
 			list := k.Images
 			if field != "images" {
-				list = k.ImageTags
+				list = n.older.imageTags
 			}
 			for i, img := range list {
 				if key := imageSets(img, text); key != "" {
@@ -711,7 +711,7 @@ func (n *kustNode) transformer(tokens []string, last string, final any, o *kustO
 	}
 	switch parent {
 	case "labels", "matchLabels", "selector":
-		if v, ok := k.CommonLabels[last]; ok && v == text {
+		if v, ok := n.older.commonLabels[last]; ok && v == text {
 			return []string{"commonLabels", last}
 		}
 		for i, l := range k.Labels {

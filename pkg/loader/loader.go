@@ -54,7 +54,7 @@ func Load(ctx context.Context, paths []string, opts Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &load{ctx: ctx, opts: opts, trees: map[string]*treeScan{}, result: Result{Files: map[string]*source.File{}}}
+	l := &load{opts: opts, trees: map[string]*treeScan{}, result: Result{Files: map[string]*source.File{}}}
 	defer l.close()
 	// Usage errors come first: nothing is read when one path is wrong.
 	var targets []target
@@ -71,13 +71,13 @@ func Load(ctx context.Context, paths []string, opts Options) (*Result, error) {
 		targets = append(targets, t)
 	}
 	for _, t := range targets {
-		l.collect(t)
+		l.collect(ctx, t)
 	}
-	jobs := l.jobs()
+	jobs := l.jobs(ctx)
 	if stdin {
-		jobs = append(jobs, job{kind: source.Manifest, shown: stdinName, run: l.stdin})
+		jobs = append(jobs, job{kind: source.Manifest, shown: stdinName, run: func() outcome { return l.stdin(ctx) }})
 	}
-	l.run(jobs)
+	l.run(ctx, jobs)
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("loading: %w", err)
 	}
@@ -130,7 +130,6 @@ func reason(err error) error {
 
 // load is one run of Load.
 type load struct {
-	ctx    context.Context //nolint:containedctx // the struct lives as long as one call of Load
 	opts   Options
 	trees  map[string]*treeScan
 	result Result
@@ -150,15 +149,15 @@ type target struct {
 }
 
 func (l *load) target(p string) (target, error) {
-	real, err := filepath.EvalSymlinks(l.opts.abs(p))
+	resolved, err := filepath.EvalSymlinks(l.opts.abs(p))
 	if err != nil {
 		return target{}, &PathError{Path: p, Err: reason(err)}
 	}
-	info, err := os.Stat(real)
+	info, err := os.Stat(resolved)
 	if err != nil {
 		return target{}, &PathError{Path: p, Err: reason(err)}
 	}
-	root := treeRoot(real, l.opts.Dir, info.IsDir())
+	root := treeRoot(resolved, l.opts.Dir, info.IsDir())
 	scan := l.trees[root]
 	if scan == nil {
 		t, err := openTree(root, l.opts)
@@ -168,18 +167,18 @@ func (l *load) target(p string) (target, error) {
 		scan = newTreeScan(t, l.opts)
 		l.trees[root] = scan
 	}
-	rel, ok := scan.t.rel(real)
+	rel, ok := scan.t.rel(resolved)
 	if !ok {
 		return target{}, &PathError{Path: p, Err: errLeavesTree}
 	}
 	return target{scan: scan, path: rel, dir: info.IsDir()}, nil
 }
 
-// treeRoot returns the directory that what real refers to must lie in.
-func treeRoot(real, workDir string, isDir bool) string {
-	dir := real
+// treeRoot returns the directory that what resolved refers to must lie in.
+func treeRoot(resolved, workDir string, isDir bool) string {
+	dir := resolved
 	if !isDir {
-		dir = filepath.Dir(real)
+		dir = filepath.Dir(resolved)
 	}
 	for d := dir; ; d = filepath.Dir(d) {
 		if _, err := os.Lstat(filepath.Join(d, ".git")); err == nil {
@@ -189,15 +188,15 @@ func treeRoot(real, workDir string, isDir bool) string {
 			break
 		}
 	}
-	if rel, err := filepath.Rel(workDir, real); err == nil && filepath.IsLocal(rel) {
+	if rel, err := filepath.Rel(workDir, resolved); err == nil && filepath.IsLocal(rel) {
 		return workDir
 	}
 	return dir
 }
 
 // collect finds what a path means.
-func (l *load) collect(t target) {
-	if l.ctx.Err() != nil {
+func (l *load) collect(ctx context.Context, t target) {
+	if ctx.Err() != nil {
 		return
 	}
 	if !t.dir {
@@ -208,7 +207,7 @@ func (l *load) collect(t target) {
 		return
 	}
 	before := t.scan.found
-	t.scan.walk(l.ctx, t.path, false)
+	t.scan.walk(ctx, t.path, false)
 	if t.scan.found == before {
 		l.result.Gaps = append(l.result.Gaps, finding.Gap{
 			Kind: finding.Unmodelled, File: t.scan.t.display(t.path),
@@ -233,7 +232,7 @@ type outcome struct {
 }
 
 // jobs turns what was collected into jobs, each once.
-func (l *load) jobs() []job {
+func (l *load) jobs(ctx context.Context) []job {
 	var jobs []job
 	for _, root := range sortedKeys(l.trees) {
 		s := l.trees[root]
@@ -242,17 +241,17 @@ func (l *load) jobs() []job {
 		l.result.Skipped = append(l.result.Skipped, s.skipped...)
 		for _, dir := range sortedKeys(s.charts) {
 			jobs = append(jobs, job{source.Chart, s.t.display(dir), func() outcome {
-				return outcome{rendered: renderChart(l.ctx, s.t, dir, l.opts)}
+				return outcome{rendered: renderChart(ctx, s.t, dir, l.opts)}
 			}})
 		}
 		for _, dir := range sortedKeys(s.kustomizations) {
 			jobs = append(jobs, job{source.Kustomization, s.t.display(dir), func() outcome {
-				return outcome{rendered: renderKustomization(l.ctx, s.t, s.graph(dir), l.opts)}
+				return outcome{rendered: renderKustomization(ctx, s.t, s.graph(dir), l.opts)}
 			}})
 		}
 		for _, name := range sortedKeys(s.files) {
 			named := s.files[name]
-			jobs = append(jobs, job{source.Manifest, s.t.display(name), func() outcome { return l.manifest(s.t, name, named) }})
+			jobs = append(jobs, job{source.Manifest, s.t.display(name), func() outcome { return l.manifest(ctx, s.t, name, named) }})
 		}
 	}
 	return jobs
@@ -260,7 +259,7 @@ func (l *load) jobs() []job {
 
 // run runs the jobs on Options.Workers workers and merges what they came to in
 // the order of their paths.
-func (l *load) run(jobs []job) {
+func (l *load) run(ctx context.Context, jobs []job) {
 	slices.SortStableFunc(jobs, func(a, b job) int {
 		return cmp.Or(cmp.Compare(a.shown, b.shown), cmp.Compare(a.kind, b.kind))
 	})
@@ -270,7 +269,7 @@ func (l *load) run(jobs []job) {
 	for range min(l.opts.Workers, len(jobs)) {
 		wg.Go(func() {
 			for i := range next {
-				if l.ctx.Err() == nil {
+				if ctx.Err() == nil {
 					outcomes[i] = jobs[i].run()
 				}
 			}
@@ -326,7 +325,7 @@ func assignIDs(objects []*source.Object) {
 }
 
 // stdin reads the documents of standard input.
-func (l *load) stdin() outcome {
+func (l *load) stdin(ctx context.Context) outcome {
 	if l.opts.Stdin == nil {
 		return outcome{skip: "there is no standard input"}
 	}
@@ -335,11 +334,11 @@ func (l *load) stdin() outcome {
 		g := unreadable(stdinName, err)
 		return outcome{rendered: rendered{gaps: []finding.Gap{g}}}
 	}
-	return l.decode(source.NewFile(stdinName, text), ".", true)
+	return l.decode(ctx, source.NewFile(stdinName, text), ".", true)
 }
 
 // manifest reads a file of plain objects. named: it stands on the command line.
-func (l *load) manifest(t *tree, name string, named bool) outcome {
+func (l *load) manifest(ctx context.Context, t *tree, name string, named bool) outcome {
 	f, err := t.readFile(name)
 	if err != nil {
 		if !named && errors.Is(err, errTooLarge) && !looksKubernetes(t.head(name)) {
@@ -347,15 +346,15 @@ func (l *load) manifest(t *tree, name string, named bool) outcome {
 		}
 		return outcome{rendered: rendered{gaps: []finding.Gap{unreadable(t.display(name), err)}}}
 	}
-	return l.decode(f, t.display(path.Dir(name)), named)
+	return l.decode(ctx, f, t.display(path.Dir(name)), named)
 }
 
-func (l *load) decode(f *source.File, dir string, named bool) outcome {
+func (l *load) decode(ctx context.Context, f *source.File, dir string, named bool) outcome {
 	if !named && !mayHoldObjects(f.Text()) {
 		return outcome{skip: "it holds no Kubernetes object"}
 	}
 	u := unit{kind: source.Manifest, dir: dir}
-	objects, gaps := decodeObjects(l.ctx, f, identity{f}, u, l.opts.Limits)
+	objects, gaps := decodeObjects(ctx, f, identity{f}, u, l.opts.Limits)
 	objects = slices.DeleteFunc(objects, func(o *source.Object) bool {
 		// A build instruction, not an object of a cluster.
 		return strings.HasPrefix(o.APIVersion, "kustomize.config.k8s.io/")

@@ -316,7 +316,7 @@ func (s *scalarReader) escape() bool {
 		s.replace(n, kept.String())
 		return true
 	}
-	digits := 0
+	var digits int
 	switch rest[1] {
 	case 'x':
 		digits = 2

@@ -10,8 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/vpnlint/vpnlint/pkg/finding"
 	sigsyaml "sigs.k8s.io/yaml"
+
+	"github.com/vpnlint/vpnlint/pkg/finding"
 )
 
 // treeScan collects the inputs of one tree: charts and kustomizations by their
@@ -152,11 +153,11 @@ func isManifestName(name string) bool {
 
 func (s *treeScan) addWalkedFile(name string, e fs.DirEntry) {
 	if e.Type()&fs.ModeSymlink != 0 {
-		real, ok := s.follow(name)
+		target, ok := s.follow(name)
 		if !ok {
 			return
 		}
-		name = real
+		name = target
 	} else if !e.Type().IsRegular() {
 		s.skip(name, errNotRegular.Error())
 		return
@@ -178,9 +179,9 @@ func (s *treeScan) follow(name string) (string, bool) {
 		s.skip(name, "it is a link to a directory; name that directory to read it")
 		return "", false
 	}
-	real, err := filepath.EvalSymlinks(filepath.Join(s.t.dir, filepath.FromSlash(name)))
+	target, err := filepath.EvalSymlinks(filepath.Join(s.t.dir, filepath.FromSlash(name)))
 	if err == nil {
-		if rel, ok := s.t.rel(real); ok {
+		if rel, ok := s.t.rel(target); ok {
 			return rel, info.Mode().IsRegular()
 		}
 	}
