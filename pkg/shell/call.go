@@ -286,12 +286,12 @@ func (e *eval) function(f *function, args []Word, ctx context) result {
 		e.r.script.Truncated = e.r.script.Truncated || e.depth >= maxDepth
 		return result{}
 	}
-	params, paramsKnown := e.sh.params, e.sh.paramsKnown
-	e.sh.params, e.sh.paramsKnown = args, true
+	params, paramsKnown, paramsOpen := e.sh.params, e.sh.paramsKnown, e.sh.paramsOpen
+	e.sh.setParams(args)
 	in := *f.in
 	in.sh, in.depth = e.sh, e.depth+1
 	res := in.stmt(f.body, ctx)
-	e.sh.params, e.sh.paramsKnown = params, paramsKnown
+	e.sh.params, e.sh.paramsKnown, e.sh.paramsOpen = params, paramsKnown, paramsOpen
 	res.flow = leave(res.flow, leavesFunction)
 	return res
 }
@@ -330,22 +330,19 @@ func (e *eval) process(args []Word) *shell {
 func (e *eval) runScript(name string, args []Word, script Word, ctx context) result {
 	sh := e.process(args)
 	if script.Known && name != "su" {
-		sh.params, sh.paramsKnown = after(args, script)
+		sh.setParams(after(args, script))
 	}
 	return e.nested(script.Text, e.placeOf(script), sh, ctx)
 }
 
 // after returns the words behind a script: $0 and the parameters.
-func after(args []Word, script Word) ([]Word, bool) {
+func after(args []Word, script Word) []Word {
 	for i := range args {
-		if args[i] == script {
-			if i+2 <= len(args)-1 {
-				return args[i+2:], true
-			}
-			return nil, true
+		if args[i] == script && i+2 < len(args) {
+			return args[i+2:]
 		}
 	}
-	return nil, false
+	return nil
 }
 
 // placeOf finds where the text of an expanded word stands: exactly, if it is
@@ -568,7 +565,7 @@ func (e *eval) builtin(name string, args []Word) {
 			}
 			return
 		}
-		e.sh.params, e.sh.paramsKnown = nil, false
+		e.sh.params, e.sh.paramsKnown, e.sh.paramsOpen = nil, false, false
 	}
 }
 
@@ -577,7 +574,7 @@ func (e *eval) setOptions(args []Word) {
 		a := args[i].Text
 		switch {
 		case a == "--" || a == "-":
-			e.sh.params, e.sh.paramsKnown = args[i+1:], true
+			e.sh.setParams(args[i+1:])
 			return
 		case a == "-o" || a == "+o":
 			if i+1 < len(args) {
@@ -591,7 +588,7 @@ func (e *eval) setOptions(args []Word) {
 				e.sh.option(args[i].Text, a[0] == '-')
 			}
 		default:
-			e.sh.params, e.sh.paramsKnown = args[i:], true
+			e.sh.setParams(args[i:])
 			return
 		}
 	}

@@ -142,6 +142,20 @@ type shell struct {
 	// params are the positional parameters where they are known.
 	params      []Word
 	paramsKnown bool
+	// paramsOpen: there may be more of them than params, which are the first.
+	paramsOpen bool
+}
+
+// setParams takes over arguments as positional parameters. Behind an argument
+// that may be several words the positions are unknown.
+func (s *shell) setParams(args []Word) {
+	s.params, s.paramsKnown, s.paramsOpen = args, true, false
+	for i, a := range args {
+		if a.several {
+			s.params, s.paramsOpen = args[:i], true
+			return
+		}
+	}
 }
 
 // function is a declared function and the text that it stands in.
@@ -578,7 +592,7 @@ func (e *eval) forClause(c *syntax.ForClause, ctx context) result {
 	var items []Word
 	known, certain := true, false
 	if !iter.InPos.IsValid() {
-		items, known = e.sh.params, e.sh.paramsKnown
+		items, known = e.sh.params, e.sh.paramsKnown && !e.sh.paramsOpen
 	}
 	for _, w := range iter.Items {
 		words, all := e.items(w, ctx)

@@ -16,6 +16,8 @@ type piece struct {
 	next bool
 	// none: "$@" without parameters, which leaves no field at all.
 	none bool
+	// several: unknown, and maybe several fields.
+	several bool
 }
 
 // fields expands a word as an argument of a command.
@@ -48,6 +50,7 @@ func (e *eval) fieldsOf(pieces []piece, start, end int) []Word {
 		case !p.split || !p.known:
 			cur.Text += p.text
 			cur.Known = cur.Known && p.known
+			cur.several = cur.several || p.several || !p.known && p.split
 			open = true
 		default:
 			parts := strings.Fields(p.text)
@@ -173,7 +176,7 @@ func (e *eval) pieces(parts []syntax.WordPart, quoted bool, ctx context) []piece
 }
 
 func (e *eval) piece(part syntax.WordPart, quoted bool, ctx context) []piece {
-	unknown := func() []piece { return []piece{{text: e.source(part), known: false}} }
+	unknown := func() []piece { return []piece{{text: e.source(part), split: !quoted}} }
 	switch x := part.(type) {
 	case *syntax.Lit:
 		return []piece{{text: unescape(x.Value, quoted), known: true}}
@@ -271,13 +274,14 @@ func ansiC(s string) (text string, ok bool) {
 
 // param expands $NAME and ${NAME...}.
 func (e *eval) param(x *syntax.ParamExp, quoted bool, ctx context) []piece {
-	unknown := []piece{{text: e.source(x), known: false}}
+	unknown := []piece{{text: e.source(x), split: !quoted}}
 	if x.Param == nil || x.Excl || x.Length || x.Width || x.IsSet || x.Names != 0 || x.Slice != nil || x.Flags != nil ||
 		x.NestedParam != nil || len(x.Modifiers) > 0 {
 		return unknown
 	}
 	name := x.Param.Value
 	if name == "@" || name == "*" {
+		unknown[0].several = name == "@" || !quoted
 		return e.allParams(x, quoted, name == "@", unknown)
 	}
 	value, ok := e.value(name)
@@ -320,7 +324,7 @@ func (e *eval) value(name string) (variable, bool) {
 			return variable{}, false
 		}
 		if n > len(e.sh.params) {
-			return variable{}, true
+			return variable{}, !e.sh.paramsOpen
 		}
 		w := e.sh.params[n-1]
 		return variable{text: w.Text}, w.Known
@@ -330,7 +334,7 @@ func (e *eval) value(name string) (variable, bool) {
 }
 
 func (e *eval) allParams(x *syntax.ParamExp, quoted, separate bool, unknown []piece) []piece {
-	if !e.sh.paramsKnown || x.Exp != nil || x.Repl != nil || x.Index != nil {
+	if !e.sh.paramsKnown || e.sh.paramsOpen || x.Exp != nil || x.Repl != nil || x.Index != nil {
 		return unknown
 	}
 	return listPieces(texts(e.sh.params), known(e.sh.params), quoted, separate)

@@ -69,12 +69,13 @@ func IPTables(c *Command) (rule *IPTablesRule, ok bool) {
 	return r, true
 }
 
-// answersCheck: iptables -C RULE || iptables -A RULE.
+// answersCheck: iptables -C RULE || iptables -A RULE, or the same with
+// if ! iptables -C RULE.
 func (r *IPTablesRule) answersCheck(c *Command) bool {
-	if c.OrElse == nil || c.OrElse.Conditional || len(c.Conditions) != 1 {
+	if len(c.Conditions) != 1 || c.Conditions[0].Conditional {
 		return false
 	}
-	check, ok := IPTables(c.OrElse)
+	check, ok := IPTables(c.Conditions[0])
 	return ok && check.Op == "C" && check.Chain == r.Chain && check.Table == r.Table && check.Target == r.Target
 }
 

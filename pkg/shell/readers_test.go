@@ -137,6 +137,9 @@ func TestIPTables(t *testing.T) {
 	if r, _ := IPTables(check); !r.Ensured {
 		t.Error("a rule that answers its own -C is there afterwards")
 	}
+	if r, _ := IPTables(only(t, "if ! iptables -C FORWARD -j ACCEPT; then iptables -A FORWARD -j ACCEPT; fi")); !r.Ensured {
+		t.Error("the same with if")
+	}
 	if r, _ := IPTables(only(t, "if x; then iptables -t nat -A POSTROUTING -j MASQUERADE; fi")); r.Ensured {
 		t.Error("a conditional rule is not certain")
 	}

@@ -83,6 +83,10 @@ type Word struct {
 	// Arg is the element of the argument vector in which the offsets count.
 	Arg        int
 	Start, End int
+
+	// several: an unknown value that may be any number of words: $X without
+	// quotes, "$@".
+	several bool
 }
 
 // Redirect is an output redirection with its target.

@@ -189,6 +189,11 @@ func TestParse(t *testing.T) {
 			want:   "sysctl -w net.ipv4.ip_forward=1 #tolerated\nx #tolerated\nsysctl -w a=0 #if",
 		},
 		{
+			name:   "behind a word that may be several the positions are unknown",
+			script: "f() { echo $1 $2 \"$3\"; }; f a $X b; f a \"$X\" b; set -- a \"$@\"; echo $1 $2",
+			want:   "echo a <$2> <$3> #tolerated\necho a <$2> b #tolerated\nset -- a <$@> #tolerated\necho a <$2>",
+		},
+		{
 			name:   "a function that is never called does nothing",
 			script: "f() { sysctl -w a=1; }\nb",
 			want:   "b",
