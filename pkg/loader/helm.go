@@ -121,7 +121,7 @@ func (r *chartRun) render() rendered {
 		sources: map[*chart.File]*chartSource{}, files: map[*chart.File]*source.File{},
 	}}
 	c, err := reader.read(r.dir)
-	r.out.used = append(reader.used, path.Join(r.dir, "Chart.yaml"))
+	r.out.used = append(r.out.used, reader.used...)
 	r.out.gaps = append(r.out.gaps, reader.gaps...)
 	if err != nil {
 		return r.fail(err.Error())

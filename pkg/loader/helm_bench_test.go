@@ -1,9 +1,8 @@
 package loader
 
 import (
-	"bytes"
-	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -87,7 +86,7 @@ func BenchmarkChart(b *testing.B) {
 		}
 		bare += time.Since(start)
 		start = time.Now()
-		if out := renderChart(context.Background(), t, ".", opts); len(out.objects) != 28 {
+		if out := renderChart(b.Context(), t, ".", opts); len(out.objects) != 28 {
 			b.Fatalf("%d objects, %+v", len(out.objects), out.gaps)
 		}
 		whole += time.Since(start)
@@ -117,7 +116,7 @@ func FuzzProbe(f *testing.F) {
 		if len(text) > 2000 || strings.Contains(text, "repeat") || strings.Contains(text, "until") || strings.Contains(text, "gen") || strings.Contains(text, "seq") || strings.Contains(text, "now") || strings.Contains(text, "rand") || strings.Contains(text, "crypt") {
 			t.Skip("it may take all time or memory, or differ from render to render")
 		}
-		files := append(head[:2:2], txtar.File{Name: "templates/t.yaml", Data: []byte(text)})
+		files := slices.Concat(head, []txtar.File{{Name: "templates/t.yaml", Data: []byte(text)}})
 		parsed, err := parseTemplate("c/templates/t.yaml", text)
 		if err != nil {
 			return
@@ -135,7 +134,7 @@ func FuzzProbe(f *testing.F) {
 		c, values = helmLoad(t, files, Options{})
 		marked, err := engine.Render(c, values)
 		if err != nil {
-			if bytes.Contains([]byte(text), []byte("define")) || strings.Contains(text, "block") || strings.Contains(text, "template") || strings.Contains(text, "include") {
+			if strings.Contains(text, "define") || strings.Contains(text, "block") || strings.Contains(text, "template") || strings.Contains(text, "include") {
 				return // alone, the twin lacks the file's defines
 			}
 			t.Fatalf("the twin %q does not render: %v", twin, err)

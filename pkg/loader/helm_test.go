@@ -2,7 +2,6 @@ package loader
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -46,7 +45,7 @@ func renderDir(tb testing.TB, dir string, opts Options) rendered {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(t.close)
-	return renderChart(context.Background(), t, ".", opts)
+	return renderChart(tb.Context(), t, ".", opts)
 }
 
 // renderText renders a chart that is written as a txtar archive.

@@ -386,11 +386,11 @@ func scanAction(text string, start int) (end int, word string) {
 			return -1, ""
 		}
 		i += stop + 2
-		close := strings.Index(text[i:], "}}")
-		if close < 0 {
+		stop = strings.Index(text[i:], "}}")
+		if stop < 0 {
 			return -1, ""
 		}
-		return i + close + 2, "comment"
+		return i + stop + 2, "comment"
 	}
 	words := i
 	for i < len(text) {
@@ -403,11 +403,11 @@ func scanAction(text string, start int) (end int, word string) {
 			}
 			i++
 		case '`':
-			close := strings.IndexByte(text[i+1:], '`')
-			if close < 0 {
+			stop := strings.IndexByte(text[i+1:], '`')
+			if stop < 0 {
 				return -1, ""
 			}
-			i += close + 2
+			i += stop + 2
 		case '}':
 			if strings.HasPrefix(text[i:], "}}") {
 				return i + 2, firstWord(text[words:i])
