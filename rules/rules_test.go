@@ -2,7 +2,6 @@ package rules_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -71,7 +70,8 @@ func TestRego(t *testing.T) {
 		SetCompiler(compiler(t)).
 		CapturePrintOutput(true).
 		RaiseBuiltinErrors(true).
-		Run(context.Background(), regoModules(t))
+		SetModules(regoModules(t)).
+		RunTests(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestFixturesFitTheSchema(t *testing.T) {
 	}
 	results, err := rego.New(
 		rego.Query("data.vpnlint.lib.testing.everything"), rego.Compiler(c), rego.StrictBuiltinErrors(true),
-	).Eval(context.Background())
+	).Eval(t.Context())
 	if err != nil || len(results) != 1 {
 		t.Fatalf("%d results, %v", len(results), err)
 	}
@@ -132,7 +132,7 @@ func TestFixturesFitTheSchema(t *testing.T) {
 
 // Each rule is a file, a test file, a page and an example pair, named alike.
 func TestRulesAreComplete(t *testing.T) {
-	engine, err := check.New(context.Background())
+	engine, err := check.New(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -180,7 +180,7 @@ func (e *Engine) Rules() []finding.RuleMeta { return slices.Clone(e.metadata) }
 // Page returns a rule's generated documentation page in Markdown. The id may be
 // in lower case.
 func (e *Engine) Page(id string) (string, bool) {
-	if _, ok := e.byKey[strings.ToLower(id)]; !ok {
+	if _, ok := e.byKey[keyOf(id)]; !ok {
 		return "", false
 	}
 	text, err := fs.ReadFile(rules.FS(), "docs/"+strings.ToUpper(id)+".md")

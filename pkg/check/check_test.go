@@ -1,7 +1,6 @@
 package check
 
 import (
-	"context"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -36,7 +35,7 @@ func inValues(line int) source.Location {
 }
 
 func TestBuiltInRules(t *testing.T) {
-	e, err := New(context.Background())
+	e, err := New(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +54,7 @@ func TestBuiltInRules(t *testing.T) {
 	if _, ok := e.Page("VPN999"); ok {
 		t.Error("a page for a rule that does not exist")
 	}
-	found, err := e.Run(context.Background(), Input{})
+	found, err := e.Run(t.Context(), Input{})
 	if err != nil || len(found) != 0 {
 		t.Errorf("empty input: %v, %v", found, err)
 	}
@@ -86,12 +85,12 @@ func gatewayPod() (*facts.Facts, []*source.Object) {
 }
 
 func TestFindingHasItsPlaceAndWhatKeepsTheTextOut(t *testing.T) {
-	e, err := New(context.Background())
+	e, err := New(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	known, objects := gatewayPod()
-	found, err := e.Run(context.Background(), Input{Facts: known, Objects: objects})
+	found, err := e.Run(t.Context(), Input{Facts: known, Objects: objects})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +138,7 @@ func testRules(t *testing.T, header, body string) (*Engine, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newEngine(context.Background(), fstest.MapFS{
+	return newEngine(t.Context(), fstest.MapFS{
 		"schema/input.json": {Data: schema},
 		"vpn101_n.rego":     {Data: []byte(header + "package vpnlint.rules.vpn101\n\n" + body)},
 	})
@@ -189,7 +188,7 @@ func TestFindingsThatAreErrorsOfTheRun(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			found, err := e.Run(context.Background(), Input{Facts: known, Objects: objects})
+			found, err := e.Run(t.Context(), Input{Facts: known, Objects: objects})
 			if err == nil {
 				t.Errorf("no error, but %v", found)
 			}

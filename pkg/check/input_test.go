@@ -1,6 +1,7 @@
 package check
 
 import (
+	"bytes"
 	"flag"
 	"net/netip"
 	"os"
@@ -32,7 +33,7 @@ func TestSchemaOfTheInputIsUpToDate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if string(have) != string(want) {
+	if !bytes.Equal(have, want) {
 		t.Errorf("%s does not fit the Go types; run: go test ./pkg/check -update", schemaFile)
 	}
 }

@@ -103,12 +103,15 @@ func decodeCustom(custom map[string]any) (customMeta, error) {
 	return out, nil
 }
 
+// keyOf returns the last part of a rule's package: its id in lower case.
+func keyOf(id string) string { return strings.ToLower(id) }
+
 func validateMeta(m finding.RuleMeta, key string) error {
 	id := idPattern.FindStringSubmatch(m.ID)
 	switch {
 	case id == nil:
 		return fmt.Errorf("METADATA custom.id %q is no rule id", m.ID)
-	case strings.ToLower(m.ID) != key:
+	case keyOf(m.ID) != key:
 		return fmt.Errorf("METADATA custom.id %s in package %s", m.ID, key)
 	case !namePattern.MatchString(m.Name):
 		return fmt.Errorf("METADATA custom.name %q: want lower-case words joined by hyphens", m.Name)

@@ -309,9 +309,10 @@ func namedPointer(tree any, pointer string) (string, any) {
 
 // digest is the first 16 bytes of SHA-256 over the length-prefixed parts.
 func digest(parts ...string) string {
-	h := sha256.New()
+	var b strings.Builder
 	for _, p := range parts {
-		fmt.Fprintf(h, "%d:%s", len(p), p)
+		fmt.Fprintf(&b, "%d:%s", len(p), p)
 	}
-	return hex.EncodeToString(h.Sum(nil)[:16])
+	sum := sha256.Sum256([]byte(b.String()))
+	return hex.EncodeToString(sum[:16])
 }

@@ -76,7 +76,7 @@ func run(t *testing.T, header, body string) []finding.Finding {
 		t.Fatal(err)
 	}
 	known, objects := gatewayPod()
-	found, err := e.Run(context.Background(), Input{Facts: known, Objects: objects})
+	found, err := e.Run(t.Context(), Input{Facts: known, Objects: objects})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +205,7 @@ func TestFingerprintOfStrangePlaces(t *testing.T) {
 }
 
 func TestRunIsTheSameForAnyOrderOfPods(t *testing.T) {
-	e, err := New(context.Background())
+	e, err := New(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,11 +214,11 @@ func TestRunIsTheSameForAnyOrderOfPods(t *testing.T) {
 	second.ID, second.Ref.Pointer = "q", "/spec/other"
 	known.Pods = append(known.Pods, second)
 	reversed := &facts.Facts{Pods: []facts.Pod{known.Pods[1], known.Pods[0]}}
-	one, err := e.Run(context.Background(), Input{Facts: known, Objects: objects})
+	one, err := e.Run(t.Context(), Input{Facts: known, Objects: objects})
 	if err != nil {
 		t.Fatal(err)
 	}
-	two, err := e.Run(context.Background(), Input{Facts: reversed, Objects: objects})
+	two, err := e.Run(t.Context(), Input{Facts: reversed, Objects: objects})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,11 +228,11 @@ func TestRunIsTheSameForAnyOrderOfPods(t *testing.T) {
 }
 
 func TestRunEndsWithItsContext(t *testing.T) {
-	e, err := New(context.Background())
+	e, err := New(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	known, objects := gatewayPod()
 	if found, err := e.Run(ctx, Input{Facts: known, Objects: objects}); err == nil {

@@ -1,0 +1,114 @@
+package rules_test
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"sort"
+	"strings"
+	"testing"
+
+	"github.com/vpnlint/vpnlint/pkg/finding"
+	"github.com/vpnlint/vpnlint/pkg/report"
+)
+
+const (
+	examplesDir = "../examples"
+	docsDir     = "docs"
+)
+
+// page writes a rule's documentation from its METADATA, its example pair and
+// what vpnlint says of the bad example.
+func page(t *testing.T, meta finding.RuleMeta, said report.Report) string {
+	t.Helper()
+	var output strings.Builder
+	if err := report.Text(&output, said, report.Options{Width: 100}); err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	section := func(title, text string) { line("\n## %s\n\n%s", title, strings.TrimSpace(text)) }
+
+	line("<!-- Generated from the rule's METADATA and examples/%s; run go test ./rules -update. -->", meta.ID)
+	line("# %s %s\n", meta.ID, meta.Name)
+	line("%s.\n", sentence(meta.Title))
+	line("| Severity | Family | Since |")
+	line("|---|---|---|")
+	line("| %s | %s | %s |", severities(meta.Severities), meta.Family, meta.Since)
+	section("What happens", meta.Description)
+	section("When it fires", meta.Fires)
+	section("When it stays silent", meta.Silent)
+
+	line("\n## Example")
+	bad, good := exampleFiles(t, meta.ID, "bad"), exampleFiles(t, meta.ID, "good")
+	same := []string{}
+	line("\n`examples/%s/bad`:", meta.ID)
+	for _, name := range sortedNames(bad) {
+		if bad[name] != good[name] || pointedAt(said, path.Join("examples", meta.ID, "bad", name)) {
+			line("\n`%s`\n\n```yaml\n%s\n```", name, strings.TrimSpace(bad[name]))
+		} else {
+			same = append(same, "`"+name+"`")
+		}
+	}
+	if len(same) > 0 {
+		line("\nand %s, which the good example has too.", strings.Join(same, ", "))
+	}
+	line("\nvpnlint says:\n\n```text\n%s\n```", strings.TrimSpace(output.String()))
+	line("\n`examples/%s/good`:", meta.ID)
+	for _, name := range sortedNames(good) {
+		if bad[name] != good[name] {
+			line("\n`%s`\n\n```yaml\n%s\n```", name, strings.TrimSpace(good[name]))
+		}
+	}
+
+	line("\n## Sources\n")
+	for _, s := range meta.Sources {
+		line("- [%s](%s)", s.Title, s.URL)
+	}
+	return b.String()
+}
+
+func sentence(title string) string { return strings.ToUpper(title[:1]) + title[1:] }
+
+func severities(list []finding.Severity) string {
+	var words []string
+	for _, s := range list {
+		words = append(words, string(s))
+	}
+	return strings.Join(words, ", ")
+}
+
+// exampleFiles returns one side of an example pair, by path.
+func exampleFiles(t *testing.T, id, side string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	root := os.DirFS(path.Join(examplesDir, id, side))
+	err := fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(root, name)
+		files[name] = string(text)
+		return err
+	})
+	if err != nil {
+		t.Fatalf("%s has no example: %v", id, err)
+	}
+	return files
+}
+
+// pointedAt reports whether a finding's place is in the file.
+func pointedAt(said report.Report, file string) bool {
+	return slices.ContainsFunc(said.Findings, func(f finding.Finding) bool { return f.Primary.File == file })
+}
+
+func sortedNames(files map[string]string) []string {
+	names := make([]string, 0, len(files))
+	for name := range files {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	return names
+}
