@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,7 +36,7 @@ func TestPicture(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("building the program: %v\n%s", err, out)
 	}
-	args := append(strings.Fields(pictured)[1:], "--color", "always")
+	args := slices.Concat(strings.Fields(pictured)[1:], []string{"--color", "always"})
 	run := exec.CommandContext(t.Context(), binary, args...)
 	run.Dir = ".."
 	run.Env = append(os.Environ(), fmt.Sprintf("COLUMNS=%d", columns))

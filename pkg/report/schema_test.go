@@ -203,7 +203,7 @@ func TestSARIFRegionsLieInTheirFile(t *testing.T) {
 	r := awkward()
 	doc := parse(t, sarifOf(t, r, report.Options{}))
 	seen := 0
-	each(doc, func(key string, value any) {
+	each(doc, func(_ string, value any) {
 		location, ok := value.(map[string]any)
 		if !ok || location["artifactLocation"] == nil {
 			return

@@ -109,7 +109,7 @@ func RulesTable(w io.Writer, rules []finding.RuleMeta, o Options) error {
 	rule, severity := len("VPN101"), len("SEVERITY")
 	if width < wideTable {
 		free := width - frame(3)
-		name = min(max(name, family), free*38/100)
+		name = min(max(name, family), free*42/100)
 		g.widths = []int{severity, name, free - severity - name}
 		g.header = []string{"RULE SEVERITY", "NAME FAMILY", "TITLE"}
 	} else {
