@@ -57,6 +57,22 @@ func renderKustomization(ctx context.Context, t *tree, g *kustGraph, opts Option
 		files[name] = f
 		out.files = append(out.files, f)
 	}
+	// Read what is to be merged first: a file that does not parse gets a line,
+	// and an alias bomb goes off within our limits instead of in the library.
+	a := newAccumulation(t, files, limits)
+	candidates := a.target(ctx, g.root, nil)
+	for _, dir := range sortedKeys(g.nodes) {
+		a.patches(g.nodes[dir])
+	}
+	for _, gap := range a.gaps {
+		if gap.Kind == finding.Unreadable {
+			out.gaps = append(out.gaps, notBuilt(gap))
+		}
+	}
+	if len(out.gaps) > 0 {
+		return out
+	}
+	out.gaps = append(out.gaps, a.gaps...)
 	for _, dir := range sortedKeys(g.nodes) {
 		n := g.nodes[dir]
 		data, err := json.Marshal(withoutDeprecations(n, files))
@@ -69,12 +85,9 @@ func renderKustomization(ctx context.Context, t *tree, g *kustGraph, opts Option
 	}
 	resources, err := buildKustomization(ctx, memory, path.Join("/", g.dir), time.Duration(limits.RenderSeconds)*time.Second)
 	if err != nil {
-		file, line, why := explainBuild(ctx, t, g, files, err)
+		file, line, why := explainBuild(t, g, files, err)
 		return refuse(file, line, why)
 	}
-	a := newAccumulation(t, files, limits)
-	candidates := a.target(ctx, g.root, nil)
-	out.gaps = append(out.gaps, a.gaps...)
 	unitDir := t.display(g.dir)
 	for _, tree := range resources {
 		apiVersion, kind := identify(tree)
@@ -160,7 +173,7 @@ func plainObjects(m resmap.ResMap) ([]map[string]any, error) {
 
 // explainBuild finds the file that an error of the library names, and words it
 // with the paths that people know.
-func explainBuild(ctx context.Context, t *tree, g *kustGraph, files map[string]*source.File, err error) (file string, line int, why string) {
+func explainBuild(t *tree, g *kustGraph, files map[string]*source.File, err error) (file string, line int, why string) {
 	if errors.Is(err, errBuildTime) {
 		return t.display(g.file), 1, err.Error() + "; raise --limit-render-seconds"
 	}
@@ -180,13 +193,6 @@ func explainBuild(ctx context.Context, t *tree, g *kustGraph, files map[string]*
 	if longest != "" {
 		file = t.display(longest)
 		why = strings.ReplaceAll(why, "/"+longest, file)
-	}
-	// A resource that does not parse has a line of its own.
-	for _, name := range sortedKeys(files) {
-		f := files[name]
-		if _, gaps := decodeObjects(ctx, f, identity{f}, unit{kind: source.Manifest}, Limits{}); len(gaps) > 0 && gaps[0].Kind == finding.Unreadable && isManifestName(name) {
-			return gaps[0].File, gaps[0].Line, gaps[0].Why
-		}
 	}
 	return file, line, why + "; correct it, kustomize build fails in the same way"
 }

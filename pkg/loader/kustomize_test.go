@@ -1,6 +1,7 @@
 package loader
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -329,5 +330,22 @@ func TestBrokenResourceOfAKustomizationNamesItsLine(t *testing.T) {
 	r := loadDir(t, dir, ".")
 	if len(r.Gaps) != 1 || r.Gaps[0].File != "a.yaml" || r.Gaps[0].Line < 4 || r.Gaps[0].What != "the kustomization was not built" {
 		t.Errorf("%+v", r.Gaps)
+	}
+}
+
+func TestAliasBombNeverReachesTheLibrary(t *testing.T) {
+	var bomb strings.Builder
+	bomb.WriteString(podA + "a0: &a0 [x, x, x, x, x, x, x, x, x]\n")
+	for i := 1; i < 12; i++ {
+		fmt.Fprintf(&bomb, "a%d: &a%d [%s*a%d]\n", i, i, strings.Repeat(fmt.Sprintf("*a%d, ", i-1), 8), i-1)
+	}
+	for name, archive := range map[string]string{
+		"resource": "-- kustomization.yaml --\nresources: [a.yaml]\n-- a.yaml --\n" + bomb.String(),
+		"patch":    "-- kustomization.yaml --\nresources: [b.yaml]\npatches: [{path: a.yaml}]\n-- b.yaml --\n" + podA + "-- a.yaml --\n" + bomb.String(),
+	} {
+		r := loadDir(t, writeTree(t, archive), ".")
+		if len(r.Gaps) != 1 || r.Gaps[0].File != "a.yaml" || !strings.Contains(r.Gaps[0].Why, "--limit-alias-nodes") || len(r.Objects) != 0 {
+			t.Errorf("%s: %s %+v", name, summary(r), r.Gaps)
+		}
 	}
 }
