@@ -77,7 +77,7 @@ severity(ipv4) := "error" if ipv4.turned_off == "present"
 severity(ipv4) := "warning" if ipv4.turned_off != "present"
 
 message(pod, ipv4) := sprintf(
-	"nothing in this pod's manifest turns IPv4 forwarding on, and %s writes 0 into every new pod: clients of %s reach the gateway itself, every packet for anything behind it is dropped",
+	"nothing in this pod's manifest turns IPv4 forwarding on, and the cluster's CNI writes 0 into every new pod (%s): clients of %s reach the gateway itself, every packet for anything behind it is dropped",
 	[ipv4.turned_off_by, text.containers(pods.data_plane(pod))],
 ) if {
 	ipv4.turned_off == "present"
@@ -91,7 +91,7 @@ message(pod, ipv4) := sprintf(
 }
 
 related(ipv4) := array.concat(
-	[{"ref": ipv4.turned_off_ref, "says": sprintf("%s turns forwarding off in every pod here", [ipv4.turned_off_by])} |
+	[{"ref": ipv4.turned_off_ref, "says": "forwarding is turned off in every pod of the cluster here"} |
 		ipv4.turned_off == "present"
 	],
 	[{"ref": e.ref, "says": sprintf("%s has no effect: %s", [e.says, why(e)])} |

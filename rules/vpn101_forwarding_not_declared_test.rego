@@ -25,7 +25,7 @@ test_fires_as_error_where_the_cni_turns_it_off if {
 	})
 	some f in found
 	f.severity == "error"
-	contains(f.message, "Calico writes 0 into every new pod")
+	contains(f.message, "writes 0 into every new pod (Calico)")
 	f.related[0].ref == testing.ref("/calico")
 }
 
@@ -39,6 +39,10 @@ test_fires_when_the_image_may_not_write_it if {
 		"ref": testing.ref("/image"),
 		"says": "the image's start script has no effect: the container may not write it",
 	}]
+}
+
+test_fires_when_no_container_is_recognised if {
+	count(vpn101.findings) == 1 with input as testing.pods([testing.pod({"containers": []})])
 }
 
 test_silent_when_set if {

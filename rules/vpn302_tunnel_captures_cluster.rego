@@ -138,9 +138,9 @@ bypass(_, caught) := "" if count(lacking(caught)) == 0
 
 lacking(caught) := {prefix | some c in caught; some prefix in c.missing}
 
-key(tunnel) := tunnel.bypass.key if tunnel.bypass.key != ""
+key(tunnel) := sprintf("its bypass list (%s)", [tunnel.bypass.key]) if tunnel.bypass.key != ""
 
-key(tunnel) := "its bypass" if tunnel.bypass.key == ""
+key(tunnel) := "its bypass list" if tunnel.bypass.key == ""
 
 related(tunnel, met, declared) := array.concat(
 	array.concat(

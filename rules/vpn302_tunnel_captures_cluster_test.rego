@@ -21,7 +21,7 @@ test_fires_for_a_service_name if {
 	f.containers == {"app"}
 	f.clusters == {"prod"}
 	contains(f.message, "captures service addresses 10.96.0.0/12 of cluster prod: requests of container app to http://ledger")
-	contains(f.message, "FIREWALL_OUTBOUND_SUBNETS lacks 10.96.0.0/12")
+	contains(f.message, "its bypass list (FIREWALL_OUTBOUND_SUBNETS) lacks 10.96.0.0/12")
 	f.verify.destination == "10.96.0.0/12"
 }
 

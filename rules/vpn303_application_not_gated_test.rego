@@ -58,6 +58,10 @@ test_fires_for_an_init_container_before_a_gated_tunnel if {
 	f.containers == {"wait"}
 }
 
+test_fires_for_a_gate_even_if_no_application_is_recognised if {
+	count(vpn303.findings) == 1 with input as with_gate({"fake_gates": [wait]}, {}, {"containers": []})
+}
+
 test_silent_with_a_startup_probe if {
 	count(vpn303.findings) == 0 with input as with_gate({"startup_probe": testing.switch("present")}, {}, {})
 }

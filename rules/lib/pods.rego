@@ -16,11 +16,16 @@ data_plane(pod) := {c.name | some c in pod.containers; c.data_plane}
 # resolver and its network namespace (C1, C2).
 sharing(pod) := {c.name | some c in pod.containers; c.stage != "init"}
 
-# The container to run a check of the tunnel in.
-first_data_plane(pod) := [c.name | some c in pod.containers; c.data_plane][0]
+# The container to run a check of the tunnel in, "" for none: a finding must
+# not vanish because its check cannot be made out.
+first_data_plane(pod) := first([c.name | some c in pod.containers; c.data_plane])
 
-# The first application container, to run a check in.
-first_application(pod) := [c.name | some c in pod.containers; c.application][0]
+# The first application container, to run a check in, "" for none.
+first_application(pod) := first([c.name | some c in pod.containers; c.application])
+
+first(names) := "" if count(names) == 0
+
+first(names) := names[0] if count(names) > 0
 
 # What checks of a gateway are made out for: its container, and its own address
 # inside the VPN where that is known.
