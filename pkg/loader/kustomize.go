@@ -85,8 +85,8 @@ func renderKustomization(ctx context.Context, t *tree, g *kustGraph, opts Option
 	}
 	resources, err := buildKustomization(ctx, memory, path.Join("/", g.dir), time.Duration(limits.RenderSeconds)*time.Second)
 	if err != nil {
-		file, line, why := explainBuild(t, g, files, err)
-		return refuse(file, line, why)
+		file, why := explainBuild(t, g, files, err)
+		return refuse(file, 1, why)
 	}
 	unitDir := t.display(g.dir)
 	for _, tree := range resources {
@@ -173,12 +173,12 @@ func plainObjects(m resmap.ResMap) ([]map[string]any, error) {
 
 // explainBuild finds the file that an error of the library names, and words it
 // with the paths that people know.
-func explainBuild(t *tree, g *kustGraph, files map[string]*source.File, err error) (file string, line int, why string) {
+func explainBuild(t *tree, g *kustGraph, files map[string]*source.File, err error) (file, why string) {
 	if errors.Is(err, errBuildTime) {
-		return t.display(g.file), 1, err.Error() + "; raise --limit-render-seconds"
+		return t.display(g.file), err.Error() + "; raise --limit-render-seconds"
 	}
 	why = oneLine(err.Error())
-	file, line = t.display(g.file), 1
+	file = t.display(g.file)
 	longest := ""
 	for _, name := range append(sortedKeys(files), nodeFiles(g)...) {
 		if strings.Contains(why, "/"+name) && len(name) > len(longest) {
@@ -194,7 +194,7 @@ func explainBuild(t *tree, g *kustGraph, files map[string]*source.File, err erro
 		file = t.display(longest)
 		why = strings.ReplaceAll(why, "/"+longest, file)
 	}
-	return file, line, why + "; correct it, kustomize build fails in the same way"
+	return file, why + "; correct it, kustomize build fails in the same way"
 }
 
 func nodeFiles(g *kustGraph) []string {
