@@ -200,10 +200,16 @@ containers:
 `)
 	server := "\n---\napiVersion: v1\nkind: Secret\nmetadata: {name: wg, namespace: edge}\nstringData:\n  wg0.conf: |\n    [Interface]\n    Address = 10.77.0.1/24\n    ListenPort = 51820\n    [Peer]\n    AllowedIPs = 10.77.0.2/32\n    [Peer]\n    AllowedIPs = 10.77.0.3/32\n"
 	client := "\n---\napiVersion: v1\nkind: Secret\nmetadata: {name: wg, namespace: edge}\nstringData:\n  wg0.conf: |\n    [Interface]\n    Address = 10.77.0.2/32\n    [Peer]\n    Endpoint = vpn.example.com:51820\n    AllowedIPs = 0.0.0.0/0\n"
+	// The same configurations under an image that generates one if PEERS is set.
+	linuxserver := strings.NewReplacer("masipcat/wireguard-go", "lscr.io/linuxserver/wireguard", "/etc/wireguard", "/config/wg_confs").Replace(pod)
 	for name, tt := range map[string]struct {
 		text string
 		want Role
-	}{"server": {pod + server, Gateway}, "client": {pod + client, Sidecar}, "not in the tree": {pod, RoleUnknown}} {
+	}{
+		"server": {pod + server, Gateway}, "client": {pod + client, Sidecar}, "not in the tree": {pod, RoleUnknown},
+		"linuxserver with a server's configuration": {linuxserver + server, Gateway},
+		"linuxserver with a client's configuration": {linuxserver + client, Sidecar},
+	} {
 		t.Run(name, func(t *testing.T) {
 			if p, _ := onlyPod(t, tt.text); p.Role != tt.want {
 				t.Errorf("role %s (%s), want %s", p.Role, p.RoleWhy, tt.want)

@@ -270,13 +270,7 @@ func (p *podView) partOf(c *containerView) (part, string) {
 	if does, why := c.partOfFamily(); does != "" {
 		return does, why
 	}
-	side := ""
-	for _, t := range p.pod.Tunnels {
-		if t.Container == c.c.Name {
-			side = t.Side
-		}
-	}
-	switch side {
+	switch c.side() {
 	case "server":
 		return partServer, "is a server by its configuration"
 	case "client":
@@ -301,6 +295,16 @@ func (p *podView) partOf(c *containerView) (part, string) {
 	}
 }
 
+// side is what the container's tunnel is by its configuration, "" for none.
+func (c *containerView) side() string {
+	for _, t := range c.pod.pod.Tunnels {
+		if t.Container == c.c.Name {
+			return t.Side
+		}
+	}
+	return ""
+}
+
 // partOfFamily knows the families whose environment decides; "" for others.
 func (c *containerView) partOfFamily() (part, string) {
 	switch c.c.Family {
@@ -310,6 +314,9 @@ func (c *containerView) partOfFamily() (part, string) {
 			return partUnknown, "is a server if PEERS is set, which cannot be seen"
 		case strings.TrimSpace(peers.Text) != "":
 			return partServer, "is a server because PEERS is set"
+		case c.side() == "server":
+			// Without PEERS it brings up whatever configuration is mounted.
+			return partServer, "is a server by the configuration that is mounted"
 		default:
 			return partClient, "is a client because PEERS is not set"
 		}
