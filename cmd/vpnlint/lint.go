@@ -138,6 +138,8 @@ func runLint(cmd *cobra.Command, paths []string, flags lintFlags, std streams) e
 		for _, s := range result.Skipped {
 			fmt.Fprintf(std.err, "skipped %s: %s\n", s.Path, s.Why)
 		}
+	} else if result.Summary.Inputs == 0 && len(result.Gaps) == 0 {
+		fmt.Fprintln(std.err, "vpnlint: nothing was checked: no chart, kustomization or manifest was found (-v says why each file was skipped)")
 	}
 	for _, s := range sinks {
 		if err := writeSink(s, result, writeOpts, std.out); err != nil {

@@ -66,12 +66,17 @@ more routes than was meant, ranges that overlap. It works offline.`,
 			if _, err := os.Stat(args[0]); err == nil {
 				return fmt.Errorf("unknown command %q: to lint it, run: vpnlint lint %s", args[0], args[0])
 			}
-			return cobra.NoArgs(cmd, args)
+			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+				return fmt.Errorf("unknown command %q: did you mean vpnlint %s?", args[0], near[0])
+			}
+			return fmt.Errorf(`unknown command %q: "vpnlint --help" lists the commands`, args[0])
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetVersionTemplate("vpnlint {{.Version}}\n")
+	root.SuggestionsMinimumDistance = 2
+	root.SetUsageFunc(plainUsage(root.UsageFunc()))
 	root.AddCommand(newLint(std), newRules(std), newExplain(std), newSchema(std))
 	return root
 }
@@ -82,4 +87,22 @@ func version() string {
 		return info.Main.Version
 	}
 	return "development"
+}
+
+// plainUsage takes out of a usage text what the flag library writes behind
+// every switch, [=true|false]: nobody needs it, and it hides what matters.
+func plainUsage(usage func(*cobra.Command) error) func(*cobra.Command) error {
+	const noise = "[=true|false]"
+	return func(cmd *cobra.Command) error {
+		out := cmd.OutOrStderr()
+		var b strings.Builder
+		cmd.SetOut(&b)
+		err := usage(cmd)
+		cmd.SetOut(out)
+		if err != nil {
+			return err
+		}
+		_, err = io.WriteString(out, strings.ReplaceAll(b.String(), noise, strings.Repeat(" ", len(noise))))
+		return err
+	}
 }

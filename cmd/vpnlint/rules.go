@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -31,7 +32,12 @@ func newExplain(std streams) *cobra.Command {
 		Use:     "explain RULE...",
 		Short:   "Show the page of a rule: what it finds, why, and how to mend it",
 		Example: "  vpnlint explain VPN101",
-		Args:    cobra.MinimumNArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New(`explain: no RULE given: "vpnlint rules" lists them`)
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			l, err := lint.New(cmd.Context())
 			if err != nil {
@@ -42,11 +48,22 @@ func newExplain(std streams) *cobra.Command {
 				if !ok {
 					return fmt.Errorf(`no rule %q: "vpnlint rules" lists them`, arg)
 				}
-				if _, err := io.WriteString(std.out, page); err != nil {
+				if _, err := io.WriteString(std.out, withoutComment(page)); err != nil {
 					return err
 				}
 			}
 			return nil
 		},
 	}
+}
+
+// withoutComment drops the comment at the top of a page, which is for those who
+// edit the file and not for those who read it.
+func withoutComment(page string) string {
+	if comment, ok := strings.CutPrefix(page, "<!--"); ok {
+		if _, rest, ok := strings.Cut(comment, "-->\n"); ok {
+			return rest
+		}
+	}
+	return page
 }
