@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,6 +18,7 @@ import (
 
 type lintFlags struct {
 	load       loader.Options
+	valueSets  []string
 	outputs    []string
 	failOn     string
 	allowGaps  bool
@@ -34,6 +36,10 @@ func newLint(std streams) *cobra.Command {
 		Long: `Lints every chart, kustomization and manifest under the given paths; "-" reads
 manifests from standard input. A template, values file or overlay file stands for
 its chart or kustomization.
+
+A chart is rendered with its default values, with each ci/*-values.yaml that it
+brings, and with each --value-set; a finding says under which of them it holds.
+-f beats the files in ci/, --set beats all files.
 
 Exit code 0: nothing found. 1: a finding at or above --fail-on. 2: wrong usage.
 3: something could not be read, so that the report is no pass (--allow-gaps).`,
@@ -55,6 +61,7 @@ Exit code 0: nothing found. 1: a finding at or above --fail-on. 2: wrong usage.
 	f.SortFlags = false
 	f.StringArrayVarP(&flags.load.ValuesFiles, "values", "f", nil, "values `FILE` for charts, later ones win (repeatable)")
 	f.StringArrayVar(&flags.load.Set, "set", nil, "set a chart value, `KEY=VALUE[,KEY=VALUE]` (repeatable)")
+	f.StringArrayVar(&flags.valueSets, "value-set", nil, "render charts with these values, too: `NAME=FILE[,FILE]` (repeatable)")
 	f.StringVar(&flags.load.ReleaseName, "release-name", "", "release `NAME` for charts (default: the chart's name)")
 	f.StringVarP(&flags.load.Namespace, "namespace", "n", "", "release `NAMESPACE` for charts (default \"default\")")
 	f.StringVar(&flags.load.KubeVersion, "kube-version", "", "Kubernetes `VERSION` for charts (default \""+loader.DefaultKubeVersion+"\")")
@@ -80,6 +87,25 @@ func limitFlags(f *pflag.FlagSet, l *loader.Limits) {
 	f.IntVar(&l.RenderSeconds, "limit-render-seconds", d.RenderSeconds, "seconds for one chart or kustomization")
 	f.Int64Var(&l.OutputBytes, "limit-output-bytes", d.OutputBytes, "bytes that one chart renders to")
 	f.IntVar(&l.KustomizeFiles, "limit-kustomize-files", d.KustomizeFiles, "files of one kustomization")
+}
+
+// parseValueSets reads the --value-set options.
+func parseValueSets(options []string) ([]loader.ValueSet, error) {
+	var sets []loader.ValueSet
+	for _, o := range options {
+		name, list, ok := strings.Cut(o, "=")
+		files := strings.Split(list, ",")
+		switch {
+		case !ok || name == "" || slices.Contains(files, ""):
+			return nil, fmt.Errorf("--value-set %s: want NAME=FILE[,FILE]", o)
+		case name == loader.DefaultSet || strings.HasPrefix(name, "ci/"):
+			return nil, fmt.Errorf("--value-set %s: the name %q is the chart's own, choose another", o, name)
+		case slices.ContainsFunc(sets, func(s loader.ValueSet) bool { return s.Name == name }):
+			return nil, fmt.Errorf("--value-set %s: the name %q is given twice; separate its files with commas", o, name)
+		}
+		sets = append(sets, loader.ValueSet{Name: name, Files: files})
+	}
+	return sets, nil
 }
 
 // sink is one --output: a format and where it goes.
@@ -117,6 +143,9 @@ func runLint(cmd *cobra.Command, paths []string, flags lintFlags, std streams) e
 	}
 	failOn, err := lint.ParseFailOn(flags.failOn)
 	if err != nil {
+		return err
+	}
+	if flags.load.ValueSets, err = parseValueSets(flags.valueSets); err != nil {
 		return err
 	}
 	dir, err := os.Getwd()

@@ -197,6 +197,10 @@ func (e *Engine) Run(ctx context.Context, in Input) ([]finding.Finding, error) {
 		return nil, err
 	}
 	results, err := e.query.Eval(ctx, rego.EvalParsedInput(value))
+	if err == nil {
+		// The engine is told of the context's end in its own time.
+		err = context.Cause(ctx)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("run the rules: %w", err)
 	}

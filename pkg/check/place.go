@@ -109,6 +109,7 @@ func (p *placer) finding(s statement) (finding.Finding, error) {
 		},
 		Containers: sortedSet(s.Containers),
 		Clusters:   sortedSet(s.Clusters),
+		ValueSets:  object.ValueSets, // those it could hold under; pkg/lint knows under which it does
 		Primary:    where.Primary,
 	}
 	args := s.Verify

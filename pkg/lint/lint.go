@@ -57,26 +57,37 @@ func (l *Linter) Run(ctx context.Context, paths []string, opts Options) (report.
 	if err != nil {
 		return report.Report{}, err
 	}
-	known, err := facts.Read(ctx, loaded.Objects, l.catalog)
-	if err != nil {
-		return report.Report{}, fmt.Errorf("read the facts: %w", err)
+	var said []held
+	gaps := loaded.Gaps
+	var plan cidrplan.Plan
+	for i, group := range loaded.Groups {
+		known, err := facts.Read(ctx, group.Objects, l.catalog)
+		if err != nil {
+			return report.Report{}, fmt.Errorf("read the facts: %w", err)
+		}
+		computed := cidrplan.Compute(known.Claims)
+		findings, err := l.engine.Run(ctx, check.Input{Facts: known, Plan: computed, Objects: group.Objects})
+		if err != nil {
+			return report.Report{}, fmt.Errorf("evaluate the rules: %w", err)
+		}
+		for _, f := range findings {
+			said = append(said, held{finding: f, groups: group.Names})
+		}
+		gaps = append(gaps, locateGaps(known.Gaps, group.Objects)...)
+		if i == 0 {
+			plan = computed
+		}
 	}
-	plan := cidrplan.Compute(known.Claims)
-	findings, err := l.engine.Run(ctx, check.Input{Facts: known, Plan: plan, Objects: loaded.Objects})
-	if err != nil {
-		return report.Report{}, fmt.Errorf("evaluate the rules: %w", err)
-	}
-
-	gaps := locateGaps(append(loaded.Gaps, known.Gaps...), loaded.Objects)
 	r := report.Report{
-		Version:  opts.Version,
-		Findings: sortFindings(findings),
-		Gaps:     sortGaps(gaps),
-		Plan:     plan,
-		Rules:    l.engine.Rules(),
-		Files:    loaded.Files,
+		Version:   opts.Version,
+		Findings:  mergeSets(said, loaded.Groups),
+		Gaps:      sortGaps(gaps),
+		Plan:      plan,
+		Rules:     l.engine.Rules(),
+		Files:     loaded.Files,
+		ValueSets: setNames(loaded.Groups),
 	}
-	r.Summary = summarize(r, len(loaded.Inputs), len(loaded.Objects))
+	r.Summary = summarize(r, len(loaded.Inputs), countObjects(loaded.Groups))
 	for _, skip := range loaded.Skipped {
 		r.Skipped = append(r.Skipped, report.Skip(skip))
 	}

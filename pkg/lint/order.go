@@ -7,17 +7,9 @@ import (
 	"github.com/vpnlint/vpnlint/pkg/finding"
 )
 
-// sortFindings puts findings into the one order that every format shows, file
-// by file from top to bottom, and drops repetitions. It is the only place that
-// sorts findings, so that output does not depend on the order of files, rules or
-// workers.
-func sortFindings(findings []finding.Finding) []finding.Finding {
-	slices.SortFunc(findings, compareFindings)
-	return slices.CompactFunc(findings, func(a, b finding.Finding) bool {
-		return compareFindings(a, b) == 0
-	})
-}
-
+// compareFindings is the one order that every format shows, file by file from
+// top to bottom. Nothing else sorts findings, so that output does not depend on
+// the order of files, rules or workers; findings that compare equal are one.
 func compareFindings(a, b finding.Finding) int {
 	return cmp.Or(
 		cmp.Compare(a.Primary.File, b.Primary.File),

@@ -2,6 +2,7 @@ package loader
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"maps"
@@ -29,14 +30,16 @@ import (
 // process while others may write to it; the program's main function does, once,
 // before anything runs.
 
-// renderChart renders the chart in the tree's directory dir with its default
+// renderChart renders the chart in the tree's directory dir with one set of
 // values and those of opts, and reads its objects. What cannot be rendered is a
-// gap; the templates around it are rendered all the same.
+// gap; the templates around it are rendered all the same. seen holds what
+// earlier sets of the chart came to, and what this one does is added: texts that
+// are the same are read once.
 //
 // Helm's engine knows neither contexts nor limits. A render that outlives its
 // time is abandoned: its goroutine runs on until the engine returns, which costs
 // memory and a core but nothing else, for all that it reads is its own.
-func renderChart(ctx context.Context, t *tree, dir string, opts Options) rendered {
+func renderChart(ctx context.Context, t *tree, dir string, opts Options, set valueSet, seen *seenTexts) rendered {
 	limits := opts.Limits.withDefaults()
 	within := time.Duration(limits.RenderSeconds) * time.Second
 	ctx, cancel := context.WithTimeout(ctx, within)
@@ -51,7 +54,7 @@ func renderChart(ctx context.Context, t *tree, dir string, opts Options) rendere
 				done <- failed(fmt.Sprintf("Helm's library gave up: %v", r))
 			}
 		}()
-		run := &chartRun{ctx: ctx, t: t, dir: dir, opts: opts, limits: limits}
+		run := &chartRun{ctx: ctx, t: t, dir: dir, opts: opts, limits: limits, set: set, seen: seen}
 		done <- run.render()
 	}()
 	select {
@@ -59,7 +62,7 @@ func renderChart(ctx context.Context, t *tree, dir string, opts Options) rendere
 		return out
 	case <-ctx.Done():
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return failed(fmt.Sprintf("it took longer than %s; look for a loop or a huge repeat in its templates, or raise Limits.RenderSeconds", within))
+			return failed(fmt.Sprintf("it took longer than %s; look for a loop or a huge repeat in its templates, or raise --limit-render-seconds", within))
 		}
 		return failed("the run was stopped")
 	}
@@ -80,6 +83,8 @@ type chartRun struct {
 	dir    string
 	opts   Options
 	limits Limits
+	set    valueSet
+	seen   *seenTexts
 
 	loaded  *loadedChart
 	user    *userValues
@@ -131,7 +136,7 @@ func (r *chartRun) render() rendered {
 	if strings.EqualFold(c.Metadata.Type, "library") {
 		return r.out // it has no objects of its own; charts that use it are rendered with it
 	}
-	user, gap := readUserValues(r.opts, r.limits)
+	user, gap := readUserValues(r.opts, r.set, r.limits)
 	if gap != nil {
 		r.gap(*gap)
 		return r.out
@@ -152,7 +157,7 @@ func (r *chartRun) render() rendered {
 	r.addTwins()
 	texts, values, ok := r.execute(values)
 	if ok {
-		r.read(texts, r.scope(c, nil, values))
+		r.readOnce(texts, r.scope(c, nil, values))
 	}
 	r.collectFiles()
 	return r.out
@@ -520,6 +525,49 @@ func (e *templateEntry) definesOnly() *chart.File {
 	return &chart.File{Name: e.chart.Templates[e.index].Name, Data: []byte(b.String())}
 }
 
+// readOnce reads the objects of the rendered texts unless an earlier value set
+// came to the same ones: then its objects stand for both.
+func (r *chartRun) readOnce(texts map[string]string, root *valueScope) {
+	sum := sha256.New()
+	for _, key := range sortedKeys(r.entries) {
+		if text, ok := texts[key]; ok && !r.entries[key].left {
+			fmt.Fprintf(sum, "%d %s %d %s", len(key), key, len(text), text)
+		}
+	}
+	digest := string(sum.Sum(nil))
+	before := len(r.out.gaps)
+	if earlier, ok := r.seen.get(digest); ok {
+		r.out.objects = earlier.objects
+		r.out.gaps = append(r.out.gaps, earlier.gaps...)
+		return
+	}
+	r.read(texts, root)
+	r.seen.put(digest, rendered{objects: r.out.objects, gaps: slices.Clone(r.out.gaps[before:])})
+}
+
+// seenTexts remembers what the texts of a chart's value sets came to. A render
+// that was abandoned may still write to it.
+type seenTexts struct {
+	mu       sync.Mutex
+	byDigest map[string]rendered
+}
+
+func (s *seenTexts) get(digest string) (rendered, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, ok := s.byDigest[digest]
+	return r, ok
+}
+
+func (s *seenTexts) put(digest string, r rendered) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.byDigest == nil {
+		s.byDigest = map[string]rendered{}
+	}
+	s.byDigest[digest] = r
+}
+
 // read reads the objects of the rendered texts and of the crds directories.
 func (r *chartRun) read(texts map[string]string, root *valueScope) {
 	u := unit{kind: source.Chart, dir: r.t.display(r.dir), namespace: r.release.Namespace}
@@ -528,7 +576,7 @@ func (r *chartRun) read(texts map[string]string, root *valueScope) {
 		total += int64(len(text))
 	}
 	if total > 2*r.limits.OutputBytes {
-		r.gap(chartGap(r.t, r.dir, fmt.Sprintf("it renders more than %d bytes; raise Limits.OutputBytes if that is meant", r.limits.OutputBytes)))
+		r.gap(chartGap(r.t, r.dir, fmt.Sprintf("it renders more than %d bytes; raise --limit-output-bytes if that is meant", r.limits.OutputBytes)))
 		return
 	}
 	defines := r.defines()

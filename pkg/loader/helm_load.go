@@ -87,7 +87,7 @@ type chartReader struct {
 
 var (
 	errManyFiles  = errors.New("the chart holds more files than can be read; exclude some with .helmignore")
-	errLargeChart = errors.New("the chart's files are larger than Limits.OutputBytes together; exclude some with .helmignore")
+	errLargeChart = errors.New("the chart's files are larger than --limit-output-bytes together; exclude some with .helmignore, or raise the limit")
 	errDeepChart  = errors.New("its directories or subcharts are nested too deeply")
 )
 

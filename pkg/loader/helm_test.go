@@ -45,7 +45,7 @@ func renderDir(tb testing.TB, dir string, opts Options) rendered {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(t.close)
-	return renderChart(tb.Context(), t, ".", opts)
+	return renderChart(tb.Context(), t, ".", opts, valueSet{name: DefaultSet}, &seenTexts{})
 }
 
 // renderText renders a chart that is written as a txtar archive.
@@ -224,7 +224,7 @@ func helmLoad(tb testing.TB, files []txtar.File, opts Options) (*chart.Chart, ch
 		tb.Fatal(err)
 	}
 	opts.Dir = unpack(tb, files)
-	user, gap := readUserValues(opts, DefaultLimits())
+	user, gap := readUserValues(opts, valueSet{name: DefaultSet}, DefaultLimits())
 	if gap != nil {
 		tb.Fatal(gap)
 	}

@@ -97,7 +97,11 @@ func (o Options) resolved() (Options, error) {
 	if o.Dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return o, &PathError{Path: dir, Err: reason(err)}
 	}
-	for _, f := range o.ValuesFiles {
+	files := slices.Clone(o.ValuesFiles)
+	for _, set := range o.ValueSets {
+		files = append(files, set.Files...)
+	}
+	for _, f := range files {
 		if f == "-" {
 			continue
 		}
@@ -132,6 +136,7 @@ func reason(err error) error {
 type load struct {
 	opts   Options
 	trees  map[string]*treeScan
+	parts  []part // in the order of their paths
 	result Result
 }
 
@@ -229,6 +234,9 @@ type job struct {
 type outcome struct {
 	rendered
 	skip string
+	// sets are the renders of a chart, the default first and the same as
+	// rendered.objects; nil for what has no value sets.
+	sets []setObjects
 }
 
 // jobs turns what was collected into jobs, each once.
@@ -241,7 +249,7 @@ func (l *load) jobs(ctx context.Context) []job {
 		l.result.Skipped = append(l.result.Skipped, s.skipped...)
 		for _, dir := range sortedKeys(s.charts) {
 			jobs = append(jobs, job{source.Chart, s.t.display(dir), func() outcome {
-				return outcome{rendered: renderChart(ctx, s.t, dir, l.opts)}
+				return renderChartSets(ctx, s.t, dir, l.opts)
 			}})
 		}
 		for _, dir := range sortedKeys(s.kustomizations) {
@@ -287,7 +295,7 @@ func (l *load) run(ctx context.Context, jobs []job) {
 			continue
 		}
 		l.result.Inputs = append(l.result.Inputs, Input{Kind: jobs[i].kind, Path: jobs[i].shown})
-		l.result.Objects = append(l.result.Objects, o.objects...)
+		l.parts = append(l.parts, part{objects: o.objects, sets: o.sets})
 		for _, f := range o.files {
 			l.result.Files[f.Path()] = f
 		}
@@ -297,7 +305,8 @@ func (l *load) run(ctx context.Context, jobs []job) {
 // finish names the objects and sorts what is not in order yet.
 func (l *load) finish() *Result {
 	r := &l.result
-	assignIDs(r.Objects)
+	r.Groups = groups(l.parts)
+	r.Objects = r.Groups[0].Objects
 	slices.SortStableFunc(r.Gaps, func(a, b finding.Gap) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Kind, b.Kind),
 			cmp.Compare(a.What, b.What), cmp.Compare(a.Why, b.Why))
@@ -311,10 +320,13 @@ func (l *load) finish() *Result {
 }
 
 // assignIDs names objects kind/namespace/name; the second and later of a name
-// get #2, #3.
+// get #2, #3. It names copies: an object can have another number in another
+// group.
 func assignIDs(objects []*source.Object) {
 	seen := map[string]int{}
-	for _, o := range objects {
+	for i, shared := range objects {
+		o := *shared
+		objects[i] = &o
 		id := o.Kind + "/" + o.Namespace + "/" + o.Name
 		seen[id]++
 		if n := seen[id]; n > 1 {

@@ -24,6 +24,10 @@ type Options struct {
 	// For charts, as Helm's flags of the same names.
 	ValuesFiles []string
 	Set         []string
+	// ValueSets are further sets of values to render every chart with, beside
+	// its defaults and the ci/*-values.yaml files that it brings. ValuesFiles and
+	// Set hold for all sets.
+	ValueSets   []ValueSet
 	ReleaseName string // default: the chart's name
 	Namespace   string // default: "default"
 	KubeVersion string // default: DefaultKubeVersion
@@ -32,6 +36,16 @@ type Options struct {
 	// Workers is the number of charts and files handled at once; 0: GOMAXPROCS.
 	Workers int
 	Limits  Limits
+}
+
+// DefaultSet is the name of the value set that every chart has: its own
+// defaults, with the values that the user gives for all sets.
+const DefaultSet = "default"
+
+// ValueSet is a named set of values files, the later ones win.
+type ValueSet struct {
+	Name  string
+	Files []string
 }
 
 // DefaultKubeVersion is the Kubernetes version that charts are rendered for
@@ -55,7 +69,11 @@ type Limits struct {
 // Result is what was loaded, sorted so that it does not depend on the order of
 // paths, files or workers.
 type Result struct {
+	// Objects are those of the default value sets; the same as Groups[0].Objects.
 	Objects []*source.Object
+	// Groups are the combinations of value sets to look at, the default first:
+	// what one cluster could run at once. There is always one.
+	Groups []Group
 	// Files holds every text that a location may point into, by path.
 	Files map[string]*source.File
 	Gaps  []finding.Gap
@@ -63,6 +81,15 @@ type Result struct {
 	Inputs []Input
 	// Skipped are files that are no Kubernetes, for --verbose.
 	Skipped []Skip
+}
+
+// Group is what the inputs come to when charts are rendered with the value sets
+// of these names; a chart without a set of a name takes part with its defaults,
+// and what is no chart is part of every group. Names with the same objects
+// share a group, so that nothing is looked at twice.
+type Group struct {
+	Names   []string
+	Objects []*source.Object
 }
 
 // Input is one chart, kustomization or manifest file.

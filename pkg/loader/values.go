@@ -348,11 +348,23 @@ type userValues struct {
 }
 
 // readUserValues reads the values files and --set strings as helm template
-// does: later ones win, --set beats files. A nil result comes with a gap.
-func readUserValues(opts Options, limits Limits) (*userValues, *finding.Gap) {
+// does: later ones win, --set beats files. What the chart brings for a set comes
+// before what the user gives for all sets, so that nothing that the user says is
+// contradicted by a file that he may not know. A nil result comes with a gap.
+func readUserValues(opts Options, set valueSet, limits Limits) (*userValues, *finding.Gap) {
 	u := &userValues{merged: map[string]any{}}
-	for _, name := range opts.ValuesFiles {
-		file, err := readValuesFile(opts, name, limits)
+	names := slices.Concat(opts.ValuesFiles, set.files)
+	if set.bundled != nil {
+		names = append([]string{""}, names...)
+	}
+	for i, name := range names {
+		var file *source.File
+		var err error
+		if i == 0 && set.bundled != nil {
+			file = set.bundled
+		} else {
+			file, err = readValuesFile(opts, name, limits)
+		}
 		if err == nil {
 			tree := map[string]any{}
 			if err = sigsyaml.Unmarshal([]byte(file.Text()), &tree); err == nil {
@@ -363,8 +375,12 @@ func readUserValues(opts Options, limits Limits) (*userValues, *finding.Gap) {
 			}
 			err = fmt.Errorf("parsing it: %w", err)
 		}
+		shown := shownPath(opts.Dir, absolute(opts.Dir, name))
+		if i == 0 && set.bundled != nil {
+			shown = set.bundled.Path()
+		}
 		return nil, &finding.Gap{
-			Kind: finding.Unreadable, File: shownPath(opts.Dir, absolute(opts.Dir, name)), What: "the values file could not be read", Why: err.Error(),
+			Kind: finding.Unreadable, File: shown, What: "the values file could not be read", Why: err.Error(),
 			Consequence: "the chart was not rendered and none of its objects were checked",
 		}
 	}

@@ -16,10 +16,22 @@ type Report struct {
 	Plan     cidrplan.Plan
 	Rules    []finding.RuleMeta // every rule that ran, sorted by id
 	Summary  Summary
+	// ValueSets are the names of all the value sets of the run; with more than
+	// one, findings show theirs.
+	ValueSets []string
 	// Skipped are the files that were passed over, for --verbose.
 	Skipped []Skip
 	// Files hold the texts that locations point into, for excerpts and columns.
 	Files map[string]*source.File
+}
+
+// defaultSet is the value set of a chart's defaults, as pkg/loader names it.
+const defaultSet = "default"
+
+// showsSets reports whether a finding's value sets say something.
+func (r Report) showsSets(f *finding.Finding) bool {
+	n := len(f.ValueSets)
+	return n > 0 && (len(r.ValueSets) > 1 || n > 1 || f.ValueSets[0] != defaultSet)
 }
 
 // Skip is a file that was passed over, and why.

@@ -152,7 +152,7 @@ func (t *textWriter) scope(f *finding.Finding) {
 	if len(f.Clusters) > 1 {
 		parts = append(parts, "clusters "+strings.Join(f.Clusters, ", "))
 	}
-	if len(f.ValueSets) > 1 || len(f.ValueSets) == 1 && f.ValueSets[0] != "default" {
+	if t.report.showsSets(f) {
 		parts = append(parts, "values "+strings.Join(f.ValueSets, ", "))
 	}
 	if len(parts) > 0 {

@@ -126,6 +126,9 @@ type Object struct {
 	Unit string
 	// Input is how the object was read.
 	Input InputKind
+	// ValueSets are the names of all the value sets that the object's chart is
+	// rendered with, the default first; nil for what comes of no chart.
+	ValueSets []string
 	// Origin finds the places of its fields; never nil.
 	Origin Origin
 }

@@ -1,0 +1,102 @@
+package lint
+
+import (
+	"slices"
+
+	"github.com/vpnlint/vpnlint/pkg/finding"
+	"github.com/vpnlint/vpnlint/pkg/loader"
+	"github.com/vpnlint/vpnlint/pkg/source"
+)
+
+// held is a finding with the groups of value sets in which it was made.
+type held struct {
+	finding finding.Finding
+	groups  []string
+}
+
+// mergeSets makes one finding of those that several groups have in common, with
+// the names of the value sets under which it holds, and sorts them.
+func mergeSets(said []held, groups []loader.Group) []finding.Finding {
+	slices.SortStableFunc(said, func(a, b held) int { return compareFindings(a.finding, b.finding) })
+	all := setNames(groups)
+	var out []finding.Finding
+	for start := 0; start < len(said); {
+		end := start + 1
+		for end < len(said) && compareFindings(said[start].finding, said[end].finding) == 0 {
+			end++
+		}
+		out = append(out, mergeHeld(said[start:end], all))
+		start = end
+	}
+	return out
+}
+
+// setNames returns the names of all value sets, sorted.
+func setNames(groups []loader.Group) []string {
+	var all []string
+	for _, g := range groups {
+		all = append(all, g.Names...)
+	}
+	slices.SortFunc(all, loader.CompareSets)
+	return all
+}
+
+// mergeHeld merges what is one finding. The first, of the default set if it has
+// it, is what is shown; the others add their places.
+func mergeHeld(same []held, all []string) finding.Finding {
+	f := same[0].finding
+	var groups []string
+	for _, h := range same {
+		groups = append(groups, h.groups...)
+		f.Clusters = union(f.Clusters, h.finding.Clusters)
+		f.Containers = union(f.Containers, h.finding.Containers)
+		for _, n := range h.finding.Related {
+			if !slices.ContainsFunc(f.Related, func(have source.Note) bool { return have.At == n.At }) {
+				f.Related = append(slices.Clip(f.Related), n)
+			}
+		}
+	}
+	slices.SortFunc(groups, loader.CompareSets)
+	f.ValueSets = setsOf(f.ValueSets, slices.Compact(groups), all)
+	return f
+}
+
+// setsOf names the value sets that a finding holds under. own are those of its
+// object's chart, none for what comes of no chart; groups are the names in whose
+// groups the finding was made, of all that there are.
+func setsOf(own, groups, all []string) []string {
+	byDefault := slices.Contains(groups, loader.DefaultSet)
+	if own == nil {
+		if byDefault && len(groups) == len(all) {
+			return nil // no chart has a part in it
+		}
+		return groups
+	}
+	var out []string
+	for _, name := range groups {
+		// A group of another chart's set shows this one with its defaults: what it
+		// says beyond the default group is owed to that other set.
+		if slices.Contains(own, name) || !byDefault {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// countObjects counts the objects of all groups, those that several have once.
+func countObjects(groups []loader.Group) int {
+	ids := map[source.ObjectID]bool{}
+	for _, g := range groups {
+		for _, o := range g.Objects {
+			ids[o.ID] = true
+		}
+	}
+	return len(ids)
+}
+
+// union returns the distinct members of both, sorted; nil for none.
+func union(a, b []string) []string {
+	out := slices.Concat(a, b)
+	slices.Sort(out)
+	return slices.Compact(out)
+}
