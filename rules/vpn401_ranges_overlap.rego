@@ -61,7 +61,15 @@ harmful contains o if {
 	not meant(o.a)
 	not meant(o.b)
 	not enclosed(o)
+	not both_evidence(o)
 	places.written(primary(o))
+}
+
+# A node's address inside its podCIDR proves two pieces of two ranges, not that
+# anybody planned them to meet.
+both_evidence(o) if {
+	o.a.strength == "evidence"
+	o.b.strength == "evidence"
 }
 
 role_name := {

@@ -78,6 +78,13 @@ test_silent_for_a_range_that_encloses_the_cluster if {
 	severities([testing.overlap(pods, whole, "a-in-b", ["10.16.0.0/12"])]) == set()
 }
 
+test_silent_for_two_pieces_of_evidence if {
+	node := object.union(testing.claim("node", "10.0.0.1/32"), {"strength": "evidence"})
+	pod := object.union(testing.claim("pod", "10.0.0.0/24"), {"strength": "evidence"})
+	severities([testing.overlap(node, pod, "a-in-b", ["10.0.0.1/32"])]) == set()
+	severities([testing.overlap(node, object.union(pod, {"strength": "declared"}), "a-in-b", ["10.0.0.1/32"])]) == {"warning"}
+}
+
 test_silent_when_unknown if {
 	severities([testing.overlap(object.union(vpn, {"at": testing.nowhere}), object.union(pods, {"at": testing.nowhere}), "a-in-b", ["10.20.0.0/16"])]) == set()
 }

@@ -79,7 +79,7 @@ func TestLoadFindsInputsByTheirContent(t *testing.T) {
 		},
 		{
 			name:    "what is no Kubernetes makes no noise",
-			archive: "-- values.yaml --\na: {{ b }}\n-- broken.yaml --\n\tx: [\n-- list.yaml --\n- 1\n-- pkg.json --\n{\"name\": 1}\n-- a.yaml --\n" + podA + "-- .github/w.yaml --\n" + podA + "-- node_modules/x.yaml --\n" + podA + "-- README.md --\n" + podA + "-- .vpnlint.yaml --\nversion: 1\n",
+			archive: "-- values.yaml --\na: {{ b }}\n-- broken.yaml --\n\tx: [\n-- list.yaml --\n- 1\n-- pkg.json --\n{\"name\": 1}\n-- a.yaml --\n" + podA + "-- .github/w.yaml --\n" + podA + "-- node_modules/x.yaml --\n" + podA + "-- vendor/modules.txt --\n# example.com/x\n-- vendor/example.com/x/a.yaml --\n" + podA + "-- README.md --\n" + podA + "-- .vpnlint.yaml --\nversion: 1\n",
 			paths:   []string{"."},
 			want:    "input manifest a.yaml\nobject Pod//a in .\nskipped broken.yaml\nskipped list.yaml\nskipped pkg.json\nskipped values.yaml\n",
 		},

@@ -122,7 +122,7 @@ func (s *treeScan) walk(ctx context.Context, dir string, inChart bool) {
 	for _, e := range entries {
 		name := path.Join(dir, e.Name())
 		switch {
-		case strings.HasPrefix(e.Name(), ".") || e.Name() == "node_modules" || name == kustFile:
+		case s.isForeign(dir, e) || name == kustFile:
 		case e.IsDir():
 			if !inChart || !isChartDir(e.Name()) {
 				s.walk(ctx, name, inChart)
@@ -141,6 +141,20 @@ func (s *treeScan) addKustomization(dir string, g *kustGraph) {
 		return
 	}
 	s.kustomizations[dir] = true
+}
+
+// isForeign reports whether an entry of a walk is none of the project's own
+// input: a dotfile, or the code that a package manager brought.
+func (s *treeScan) isForeign(dir string, e fs.DirEntry) bool {
+	switch name := e.Name(); {
+	case strings.HasPrefix(name, "."), name == "node_modules":
+		return true
+	case name == "vendor" && e.IsDir():
+		// Go's; a chart may keep its charts in a vendor directory of its own.
+		_, err := s.t.stat(path.Join(dir, name, "modules.txt"))
+		return err == nil
+	}
+	return false
 }
 
 func isManifestName(name string) bool {
@@ -328,7 +342,7 @@ func (s *treeScan) indexDir(dir string) {
 	for _, e := range entries {
 		switch {
 		case e.IsDir():
-			if !strings.HasPrefix(e.Name(), ".") && e.Name() != "node_modules" {
+			if !s.isForeign(dir, e) {
 				s.indexDir(path.Join(dir, e.Name()))
 			}
 		case isKustFileName(e.Name()):
