@@ -76,6 +76,9 @@ var verifyTemplates = [...]verifyTemplate{
 	{"routes", []string{"C5", "C12"}, []string{
 		kubectl + " exec {workload} -c {tunnel} -- ip route get {address}",
 	}},
+	{"peers", []string{"C2"}, []string{
+		kubectl + " exec {workload} -c {tunnel} -- wg show {interface} allowed-ips",
+	}},
 	{"node-routes", []string{"C4"}, []string{
 		whichNode,
 		onNode + "sh -c 'ip rule; ip route show table all'",

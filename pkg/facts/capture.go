@@ -23,6 +23,7 @@ func readCaptures(p *podView) {
 			t.Captures = captures(t, p.clusters)
 		}
 		settleResolver(t, p)
+		t.Clients.Unreached = unreached(t, p.clusters)
 	}
 }
 

@@ -126,6 +126,9 @@ func (r *tunnelReader) linuxserver() {
 			continue
 		}
 		if list := prefixList(v.value, ","); len(list) > 0 {
+			t.Peers = append(t.Peers, Peer{
+				Ref: v.Ref, Interface: t.Interface, PublicKey: v.Name, Table: "auto", AllowedIPs: list,
+			})
 			t.Routes.State, t.Routes.Ref, t.Routes.Why = Present, list[0].Ref, v.Name+"="+list[0].Text
 			t.Routes.Prefixes = append(t.Routes.Prefixes, list...)
 			t.Routes.MoreSpecificWin = true

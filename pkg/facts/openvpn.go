@@ -149,6 +149,9 @@ func (r *tunnelReader) openVPNServer(conf *grammar.OpenVPN, f confText) {
 			t.Clients.State = Unknown
 		}
 	}
+	if len(conf.All("client-config-dir")) > 0 || len(conf.All("client-connect")) > 0 {
+		t.Clients.State = Unknown // single clients may be pushed more (FG E2.4)
+	}
 	if _, all := conf.PushedRedirectGateway(); all {
 		t.Clients.Default = true
 	}

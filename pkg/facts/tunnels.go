@@ -112,6 +112,8 @@ func (r *tunnelReader) finish() Tunnel {
 	t.Resolver.Servers = orEmpty(t.Resolver.Servers)
 	t.Clients.Routes = orEmpty(t.Clients.Routes)
 	t.Clients.Resolvers = orEmpty(t.Clients.Resolvers)
+	t.Clients.Unreached = []UnreachedResolver{}
+	t.Routes.Named = named(t)
 	if t.Bypass.Ref.IsZero() {
 		t.Bypass.Ref = t.Routes.Ref
 	}

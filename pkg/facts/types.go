@@ -244,6 +244,10 @@ type Routes struct {
 	// MoreSpecificWin: routes of the main table win over the captured default
 	// (wg-quick, FG E1.6; def1).
 	MoreSpecificWin bool `json:"more_specific_win"`
+	// Named are the private networks that the routes name although a default
+	// route of their family stands next to them; the tunnel's own addresses and
+	// resolvers are none.
+	Named []PrefixAt `json:"named"`
 	// FwMark: wg-quick's fwmark policy routing carries the default route, so
 	// replies need src_valid_mark under strict reverse path filtering (FG D3.6).
 	FwMark bool `json:"fw_mark"`
@@ -254,8 +258,12 @@ type Peer struct {
 	Ref source.Ref `json:"ref"` // its PublicKey line, else its first line
 	// Interface is the one it belongs to: prefixes of two interfaces never clash.
 	Interface string `json:"interface"`
+	// PublicKey is what the tunnel tells peers apart by.
+	PublicKey string `json:"public_key"`
 	// Endpoint: the interface can call this peer.
-	Endpoint   bool       `json:"endpoint"`
+	Endpoint bool `json:"endpoint"`
+	// Table is where the routes go: auto, off, or the number of a table (FG E1.8).
+	Table      string     `json:"table"`
 	AllowedIPs []PrefixAt `json:"allowed_ips"`
 }
 
@@ -269,6 +277,19 @@ type Clients struct {
 	Routes  []PrefixAt `json:"routes"`
 	// Resolvers are host prefixes.
 	Resolvers []PrefixAt `json:"resolvers"`
+	// Unreached are those of the resolvers that the clients have no route to: one
+	// inside the service range of the server's cluster, or another private one.
+	// Empty unless State is Present.
+	Unreached []UnreachedResolver `json:"unreached"`
+}
+
+// UnreachedResolver is a resolver that clients are told to use and have no route
+// to.
+type UnreachedResolver struct {
+	Resolver PrefixAt `json:"resolver"`
+	// Within are the cluster's service ranges that hold it, none for a resolver
+	// elsewhere.
+	Within []RangeAt `json:"within"`
 }
 
 // Bypass is what a tunnel leaves out.

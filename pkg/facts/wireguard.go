@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"net/netip"
 	"path"
 	"strings"
@@ -127,7 +128,7 @@ func (w *wgReader) conf(conf *grammar.WireGuard, f confText) {
 	}
 	peers := make([]Peer, 0, len(conf.Peers))
 	for _, p := range conf.Peers {
-		peers = append(peers, w.peer(p, iface, f))
+		peers = append(peers, w.peer(p, in.Table, iface, f))
 	}
 	t.Peers = append(t.Peers, peers...)
 	w.table(in, peers, f)
@@ -171,12 +172,15 @@ func wgSide(conf *grammar.WireGuard) string {
 	}
 }
 
-func (w *wgReader) peer(p grammar.Peer, iface string, f confText) Peer {
+func (w *wgReader) peer(p grammar.Peer, table grammar.Word, iface string, f confText) Peer {
 	ref := f.at(p.Header)
 	if p.PublicKey.Set() {
 		ref = f.at(p.PublicKey.Range)
 	}
-	peer := Peer{Ref: ref, Interface: iface, Endpoint: p.Endpoint.Set(), AllowedIPs: []PrefixAt{}}
+	peer := Peer{
+		Ref: ref, Interface: iface, PublicKey: p.PublicKey.Text, Endpoint: p.Endpoint.Set(),
+		Table: cmp.Or(strings.ToLower(table.Text), "auto"), AllowedIPs: []PrefixAt{},
+	}
 	for _, a := range p.AllowedIPs {
 		at, valid := prefixAt(a, f.at(a.Range))
 		switch {

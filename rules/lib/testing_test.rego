@@ -89,7 +89,7 @@ tunnel(given) := made(
 		"interface": "tun0", "config": nowhere, "routes": routes({}), "bypass": bypass({}), "captures": [],
 		"resolver": resolver({}), "kill_switch": switch("absent"), "masquerade": switch("absent"),
 		"pool": [], "addresses": [], "peers": [],
-		"clients": {"state": "absent", "default": false, "routes": [], "resolvers": []}, "replies_kept": "absent",
+		"clients": clients({}), "replies_kept": "absent",
 	},
 	given,
 )
@@ -98,10 +98,25 @@ tunnel(given) := made(
 routes(given) := made(
 	{
 		"state": "present", "default": true, "prefixes": prefixes(["0.0.0.0/0"]), "ref": ref("/routes"),
-		"why": "gluetun's default", "more_specific_win": false, "fw_mark": false,
+		"why": "gluetun's default", "more_specific_win": false, "fw_mark": false, "named": [],
 	},
 	given,
 )
+
+clients(given) := made(
+	{"state": "absent", "default": false, "routes": [], "resolvers": [], "unreached": []},
+	given,
+)
+
+# A peer that calls in, with these prefixes.
+peer(key, list) := {
+	"ref": ref(sprintf("/%s", [key])), "interface": "wg0", "public_key": key, "endpoint": false, "table": "auto",
+	"allowed_ips": [{"prefix": p, "text": p, "ref": ref(sprintf("/%s/%d", [key, i]))} | some i, p in list],
+}
+
+unreached(address, within) := {
+	"resolver": {"prefix": sprintf("%s/32", [address]), "text": address, "ref": ref("/resolver")}, "within": within,
+}
 
 bypass(given) := made(
 	{
@@ -193,7 +208,11 @@ everything := {
 		"pods": [pod({
 			"containers": [container({}), application("app")],
 			"forwarding": object.union(forwarding([evidence({})]), {"ipv6": family({"evidence": [evidence({})]})}),
-			"tunnels": [tunnel({"captures": [capture({})], "bypass": bypass({"entries": prefixes(["10.0.0.0/8"])})})],
+			"tunnels": [tunnel({
+				"captures": [capture({})], "bypass": bypass({"entries": prefixes(["10.0.0.0/8"])}),
+				"peers": [peer("anna", ["10.77.0.2/32"])],
+				"clients": clients({"unreached": [unreached("10.96.0.10", [range("service", "10.96.0.0/12")])]}),
+			})],
 			"needs": [need("name")],
 			"gates": [gate({"fake_gates": [{"name": "wait", "ref": nowhere, "says": "ping"}]})],
 		})],

@@ -1,0 +1,61 @@
+# METADATA
+# title: a default route stands in for the networks that are meant
+# description: |
+#   A tunnel whose routes name private networks was built for them. A default route beside them makes
+#   these entries mean nothing: every destination without a more specific route enters the tunnel, the
+#   public internet and the cluster's own services included, and the far side drops or carries what it
+#   was never meant to see. It also hides overlaps, because a default route overlaps with nothing.
+#
+#   Name the networks, and leave the default route to tunnels whose purpose it is.
+# related_resources:
+#   - ref: https://git.zx2c4.com/wireguard-tools/about/src/man/wg-quick.8
+#     description: "wg-quick: the routes that AllowedIPs make"
+#   - ref: https://openvpn.net/community-resources/reference-manual-for-openvpn-2-6/
+#     description: "OpenVPN: redirect-gateway and route"
+# custom:
+#   id: VPN402
+#   name: default-route-instead-of-plan
+#   severities: [warning]
+#   family: plan
+#   claims: [C5, C6]
+#   fires: |
+#     The tunnel of a client takes the default route, in one piece or as two halves, and its routes
+#     name a private network of the same address family next to it.
+#   silent: |
+#     - only the default route is named: a full tunnel is the purpose
+#     - the private prefix is the tunnel's own: it holds its address or its resolver
+#     - servers, whose routes lead to their clients
+#     - the tunnel's routes cannot be seen
+#   verify: [routes]
+#   since: "0.1"
+package vpnlint.rules.vpn402
+
+import data.vpnlint.lib.places
+import data.vpnlint.lib.text
+
+findings contains finding if {
+	some pod in input.facts.pods
+	pod.role in {"sidecar", "client", "gateway"}
+	some tunnel in pod.tunnels
+	tunnel.side == "client"
+	tunnel.user_space != "present"
+	tunnel.routes.state == "present"
+	tunnel.routes["default"]
+	networks := {n.prefix | some n in tunnel.routes.named}
+	count(networks) > 0
+	finding := {
+		"ref": places.either(tunnel.routes.ref, tunnel.container_ref),
+		"pod": pod.id,
+		"message": sprintf(
+			"the tunnel of container %s names %s and takes the default route all the same (%s): everything that has no more specific route enters it, not only packets for %s",
+			[tunnel.container, text.set_list(networks), tunnel.routes.why, text.set_list(networks)],
+		),
+		"containers": {c.name | some c in pod.containers; c.stage != "init"},
+		"related": [{"ref": n.ref, "says": sprintf("%s is named here", [n.prefix])} |
+			some n in tunnel.routes.named
+			places.written(n.ref)
+			n.ref != tunnel.routes.ref
+		],
+		"verify": {"tunnel": tunnel.container, "destination": sort(networks)[0]},
+	}
+}

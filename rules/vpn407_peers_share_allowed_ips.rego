@@ -1,0 +1,102 @@
+# METADATA
+# title: peers of one WireGuard interface claim the same addresses
+# description: |
+#   `AllowedIPs` is a routing table: a packet goes to the one peer whose prefix is the longest. Of two
+#   peers with the same prefix only the last one that is configured keeps it. The other one shakes
+#   hands, its packets are dropped because their source is not allowed to it, and nothing is sent back
+#   to it. WireGuard says nothing about it.
+#
+#   On a server `AllowedIPs` are the addresses behind that client. `0.0.0.0/0` there makes one client
+#   the default route of the whole pod: what the server sends anywhere, replies to other clients'
+#   handshakes apart, is handed to that client. The default route of the clients belongs into their
+#   own files.
+# related_resources:
+#   - ref: https://www.wireguard.com/#cryptokey-routing
+#     description: "WireGuard: cryptokey routing"
+#   - ref: https://man7.org/linux/man-pages/man8/wg.8.html
+#     description: "wg(8): AllowedIPs"
+# custom:
+#   id: VPN407
+#   name: peers-share-allowed-ips
+#   severities: [error]
+#   family: plan
+#   claims: [C2]
+#   fires: |
+#     Two peers of one interface have the same prefix in their AllowedIPs, or a server has a peer with
+#     `0.0.0.0/0` or `::/0`.
+#   silent: |
+#     - one prefix lies inside the other's: the longer one wins, as it is meant to
+#     - the peer with the default route has an Endpoint, so that it is an upstream exit
+#     - `Table = off`, where routes come from elsewhere
+#     - entries that are filled in when the tree is applied
+#   verify: [peers]
+#   since: "0.1"
+package vpnlint.rules.vpn407
+
+import data.vpnlint.lib.places
+
+# The later of two peers with one prefix.
+findings contains finding if {
+	some pod in input.facts.pods
+	some tunnel in pod.tunnels
+	some later, peer in tunnel.peers
+	peer.table != "off"
+	some entry in peer.allowed_ips
+	before := [{"peer": other, "entry": claimed} |
+		some earlier, other in tunnel.peers
+		earlier < later
+		one_interface(other, peer)
+		other.public_key != peer.public_key
+		some claimed in other.allowed_ips
+		claimed.prefix == entry.prefix
+	]
+	count(before) > 0
+	finding := {
+		"ref": places.either(entry.ref, peer.ref),
+		"pod": pod.id,
+		"message": sprintf(
+			"two peers of interface %s have %s in their AllowedIPs: this one comes last and gets it, packets for the other one are sent here and packets from it are dropped",
+			[peer.interface, entry.prefix],
+		),
+		"containers": {tunnel.container},
+		"related": [{"ref": places.either(b.entry.ref, b.peer.ref), "says": sprintf("%s is claimed here first", [entry.prefix])} | some b in before],
+		"verify": {"tunnel": tunnel.container, "interface": peer.interface},
+	}
+}
+
+# A client that becomes the server's default route.
+findings contains finding if {
+	some pod in input.facts.pods
+	some tunnel in pod.tunnels
+	tunnel.side == "server"
+	some peer in tunnel.peers
+	not peer.endpoint
+	peer.table == "auto"
+	some entry in peer.allowed_ips
+	endswith(entry.prefix, "/0")
+	finding := {
+		"ref": places.either(entry.ref, peer.ref),
+		"pod": pod.id,
+		"message": sprintf(
+			"the server's own default route becomes this client: AllowedIPs %s of a peer without Endpoint makes %s send everything that leaves the pod to it, cluster addresses and answers to public ones among it",
+			[entry.prefix, peer.interface],
+		),
+		"containers": {c.name | some c in pod.containers; c.stage != "init"},
+		"verify": {"tunnel": tunnel.container, "interface": peer.interface},
+	}
+}
+
+# Two files are two interfaces even if they are called alike.
+one_interface(a, b) if {
+	a.interface == b.interface
+	a.ref.object == b.ref.object
+	a.ref.pointer == b.ref.pointer
+}
+
+# One variable a peer: they make one interface together.
+one_interface(a, b) if {
+	a.interface == b.interface
+	a.ref.object == b.ref.object
+	contains(a.ref.pointer, "/env/")
+	contains(b.ref.pointer, "/env/")
+}
