@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,15 +19,17 @@ import (
 )
 
 type lintFlags struct {
-	load       loader.Options
-	valueSets  []string
-	outputs    []string
-	failOn     string
-	allowGaps  bool
-	failOnGaps bool
-	sourceRoot string
-	color      string
-	verbose    bool
+	load         loader.Options
+	valueSets    []string
+	isolate      bool
+	rulesSeconds int
+	outputs      []string
+	failOn       string
+	allowGaps    bool
+	failOnGaps   bool
+	sourceRoot   string
+	color        string
+	verbose      bool
 }
 
 func newLint(std streams) *cobra.Command {
@@ -72,8 +76,10 @@ Exit code 0: nothing found. 1: a finding at or above --fail-on. 2: wrong usage.
 	f.BoolVar(&flags.failOnGaps, "fail-on-gaps", false, "exit with 3 for values that could not be seen, too")
 	f.StringVar(&flags.sourceRoot, "src-root", "", "`DIR` that SARIF paths are relative to (default: the git root)")
 	f.StringVar(&flags.color, "color", "auto", "`WHEN` to colour text: auto, always or never")
-	f.BoolVarP(&flags.verbose, "verbose", "v", false, "say which files were skipped and why")
+	f.BoolVar(&flags.isolate, "isolate", os.Getenv("CI") != "", "render charts in processes of their own, within limits of memory\n(default: when the environment has CI)")
+	f.BoolVarP(&flags.verbose, "verbose", "v", false, "say which files were skipped and why, and what Helm's library remarks")
 	limitFlags(f, &flags.load.Limits)
+	f.IntVar(&flags.rulesSeconds, "limit-rules-seconds", lint.DefaultRulesSeconds, "seconds for the rules over all objects")
 	return cmd
 }
 
@@ -86,6 +92,7 @@ func limitFlags(f *pflag.FlagSet, l *loader.Limits) {
 	f.IntVar(&l.AliasNodes, "limit-alias-nodes", d.AliasNodes, "nodes that the YAML aliases of one file expand to")
 	f.IntVar(&l.RenderSeconds, "limit-render-seconds", d.RenderSeconds, "seconds for one chart or kustomization")
 	f.Int64Var(&l.OutputBytes, "limit-output-bytes", d.OutputBytes, "bytes that one chart renders to")
+	f.Int64Var(&l.MemoryBytes, "limit-memory-bytes", d.MemoryBytes, "memory of the process that renders a chart, with --isolate on Linux")
 	f.IntVar(&l.KustomizeFiles, "limit-kustomize-files", d.KustomizeFiles, "files of one kustomization")
 }
 
@@ -106,6 +113,17 @@ func parseValueSets(options []string) ([]loader.ValueSet, error) {
 		sets = append(sets, loader.ValueSet{Name: name, Files: files})
 	}
 	return sets, nil
+}
+
+// checkLimits refuses limits that nothing can keep.
+func checkLimits(f *pflag.FlagSet) error {
+	var err error
+	f.Visit(func(flag *pflag.Flag) {
+		if n, parseErr := strconv.ParseInt(flag.Value.String(), 10, 64); strings.HasPrefix(flag.Name, "limit-") && parseErr == nil && n <= 0 {
+			err = fmt.Errorf("--%s %d: want a number above zero", flag.Name, n)
+		}
+	})
+	return err
 }
 
 // sink is one --output: a format and where it goes.
@@ -152,6 +170,16 @@ func runLint(cmd *cobra.Command, paths []string, flags lintFlags, std streams) e
 	if err != nil {
 		return fmt.Errorf("find the working directory: %w", err)
 	}
+	if err := checkLimits(cmd.Flags()); err != nil {
+		return err
+	}
+	if flags.isolate {
+		self, err := os.Executable()
+		if err != nil {
+			return fmt.Errorf("--isolate: find the program: %w", err)
+		}
+		flags.load.Isolate = []string{self, renderCommand}
+	}
 	flags.load.Dir = dir
 	flags.load.Stdin = std.in
 	writeOpts, err := reportOptions(flags, std, dir)
@@ -159,7 +187,10 @@ func runLint(cmd *cobra.Command, paths []string, flags lintFlags, std streams) e
 		return err
 	}
 
-	result, err := lint.Run(cmd.Context(), paths, lint.Options{Load: flags.load, Version: version()})
+	if flags.verbose {
+		log.SetOutput(std.err)
+	}
+	result, err := lint.Run(cmd.Context(), paths, lint.Options{Load: flags.load, RulesSeconds: flags.rulesSeconds, Version: version()})
 	if err != nil {
 		return err
 	}

@@ -77,7 +77,7 @@ more routes than was meant, ranges that overlap. It works offline.`,
 	root.SetVersionTemplate("vpnlint {{.Version}}\n")
 	root.SuggestionsMinimumDistance = 2
 	root.SetUsageFunc(plainUsage(root.UsageFunc()))
-	root.AddCommand(newLint(std), newRules(std), newExplain(std), newSchema(std))
+	root.AddCommand(newLint(std), newRules(std), newExplain(std), newSchema(std), newRender(std))
 	return root
 }
 

@@ -3,8 +3,10 @@
 package lint
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/vpnlint/vpnlint/pkg/check"
 	"github.com/vpnlint/vpnlint/pkg/cidrplan"
@@ -19,9 +21,15 @@ import (
 type Options struct {
 	// Load says how charts and kustomizations are rendered, within which limits.
 	Load loader.Options
+	// RulesSeconds bounds the evaluation of the rules over one group of objects;
+	// 0: DefaultRulesSeconds. To take longer is an error of the run.
+	RulesSeconds int
 	// Version of vpnlint, for the report.
 	Version string
 }
+
+// DefaultRulesSeconds is far above what ten thousand objects take.
+const DefaultRulesSeconds = 60
 
 // Linter holds what does not depend on the input: the compiled rules and the
 // image catalogue. It is immutable and safe for concurrent use.
@@ -66,9 +74,9 @@ func (l *Linter) Run(ctx context.Context, paths []string, opts Options) (report.
 			return report.Report{}, fmt.Errorf("read the facts: %w", err)
 		}
 		computed := cidrplan.Compute(known.Claims)
-		findings, err := l.engine.Run(ctx, check.Input{Facts: known, Plan: computed, Objects: group.Objects})
+		findings, err := l.evaluate(ctx, check.Input{Facts: known, Plan: computed, Objects: group.Objects}, opts)
 		if err != nil {
-			return report.Report{}, fmt.Errorf("evaluate the rules: %w", err)
+			return report.Report{}, err
 		}
 		for _, f := range findings {
 			said = append(said, held{finding: f, groups: group.Names})
@@ -92,6 +100,22 @@ func (l *Linter) Run(ctx context.Context, paths []string, opts Options) (report.
 		r.Skipped = append(r.Skipped, report.Skip(skip))
 	}
 	return r, nil
+}
+
+// evaluate runs the rules within their time.
+func (l *Linter) evaluate(ctx context.Context, in check.Input, opts Options) ([]finding.Finding, error) {
+	seconds := cmp.Or(opts.RulesSeconds, DefaultRulesSeconds)
+	ctx, cancel := context.WithTimeoutCause(ctx, time.Duration(seconds)*time.Second,
+		fmt.Errorf("the rules took longer than the limit of %d seconds over %d objects; raise --limit-rules-seconds, or lint fewer paths at once", seconds, len(in.Objects)))
+	defer cancel()
+	findings, err := l.engine.Run(ctx, in)
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		err = cause
+	}
+	if err != nil {
+		return nil, fmt.Errorf("evaluate the rules: %w", err)
+	}
+	return findings, nil
 }
 
 // Run is New and Linter.Run in one, for a single run.

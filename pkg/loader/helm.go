@@ -15,7 +15,6 @@ import (
 
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
-	"helm.sh/helm/v3/pkg/engine"
 
 	"github.com/vpnlint/vpnlint/pkg/finding"
 	"github.com/vpnlint/vpnlint/pkg/source"
@@ -54,7 +53,11 @@ func renderChart(ctx context.Context, t *tree, dir string, opts Options, set val
 				done <- failed(fmt.Sprintf("Helm's library gave up: %v", r))
 			}
 		}()
-		run := &chartRun{ctx: ctx, t: t, dir: dir, opts: opts, limits: limits, set: set, seen: seen}
+		run := &chartRun{ctx: ctx, t: t, dir: dir, opts: opts, limits: limits, set: set, seen: seen, engine: ownEngine{limits}}
+		if len(opts.Isolate) > 0 {
+			run.engine = &childEngine{ctx: ctx, command: opts.Isolate, limits: limits}
+		}
+		defer run.engine.close()
 		done <- run.render()
 	}()
 	select {
@@ -85,6 +88,7 @@ type chartRun struct {
 	limits Limits
 	set    valueSet
 	seen   *seenTexts
+	engine chartEngine
 
 	loaded  *loadedChart
 	user    *userValues
@@ -384,12 +388,12 @@ const maxFailures = 40
 // rendered.
 func (r *chartRun) execute(values chartutil.Values) (map[string]string, chartutil.Values, bool) {
 	for failures := 0; ; failures++ {
-		texts, err := engine.Engine{}.Render(r.loaded.chart, values)
+		texts, after, err := r.engine.render(r.loaded.chart, values)
 		if err == nil {
-			return texts, values, true
+			return texts, after, true
 		}
-		if r.ctx.Err() != nil {
-			return nil, nil, false // the watchdog has spoken
+		if r.lost(err) {
+			return nil, nil, false
 		}
 		at := readEngineError(err)
 		if e := r.twinEntry(at.template); e != nil {
@@ -398,7 +402,9 @@ func (r *chartRun) execute(values chartutil.Values) (map[string]string, chartuti
 		} else if failures == maxFailures {
 			r.gap(chartGap(r.t, r.dir, fmt.Sprintf("more than %d of its templates fail, the last with: %v", maxFailures, err)))
 			return nil, nil, false
-		} else if e := r.culprit(at); e != nil {
+		} else if e, err := r.culprit(at); r.lost(err) {
+			return nil, nil, false
+		} else if e != nil {
 			r.gap(r.explain(at, e, values))
 			r.leaveOut(e)
 		} else if !r.dropTwins(err) {
@@ -410,6 +416,20 @@ func (r *chartRun) execute(values chartutil.Values) (map[string]string, chartuti
 			return nil, nil, false
 		}
 	}
+}
+
+// lost reports whether err ends the render; the chart then has a gap, of the
+// watchdog if the time is over.
+func (r *chartRun) lost(err error) bool {
+	if r.ctx.Err() != nil {
+		return true
+	}
+	var lost *lostError
+	if !errors.As(err, &lost) {
+		return false
+	}
+	r.gap(chartGap(r.t, r.dir, lost.why))
+	return true
 }
 
 func (r *chartRun) twinEntry(name string) *templateEntry {
@@ -455,9 +475,11 @@ func isTwin(f *chart.File) bool { return strings.HasPrefix(f.Name, "../") }
 // The error names it only when it fails itself; of a define that is reached by
 // {{template}} it names the define's file. The engine runs templates in a known
 // order and stops at the first that fails: a binary search finds that one.
-func (r *chartRun) culprit(at engineError) *templateEntry {
+//
+// The error is a *lostError: there was no answer.
+func (r *chartRun) culprit(at engineError) (*templateEntry, error) {
 	if e := r.entries[at.template]; e != nil && !e.left && (at.parsing || at.itself) {
-		return e
+		return e, nil
 	}
 	var order []*templateEntry
 	for _, key := range engineOrder(slices.Collect(maps.Keys(r.entries))) {
@@ -465,16 +487,26 @@ func (r *chartRun) culprit(at engineError) *templateEntry {
 			order = append(order, e)
 		}
 	}
-	i := sort.Search(len(order), func(i int) bool { return r.ctx.Err() == nil && r.failsWithout(order[i+1:]) })
-	if i == len(order) || r.ctx.Err() != nil {
-		return nil
+	var lost *lostError
+	i := sort.Search(len(order), func(i int) bool {
+		if r.ctx.Err() != nil || lost != nil {
+			return false
+		}
+		err := r.tryWithout(order[i+1:])
+		return err != nil && !errors.As(err, &lost)
+	})
+	switch {
+	case lost != nil:
+		return nil, lost
+	case i == len(order) || r.ctx.Err() != nil:
+		return nil, nil
 	}
-	return order[i]
+	return order[i], nil
 }
 
-// failsWithout reports whether the chart fails when the given templates are
-// left out for the time being, and all twins.
-func (r *chartRun) failsWithout(out []*templateEntry) bool {
+// tryWithout returns the error of the chart when the given templates are left
+// out for the time being, and all twins.
+func (r *chartRun) tryWithout(out []*templateEntry) error {
 	saved := map[*chart.Chart][]*chart.File{}
 	for _, e := range r.entries {
 		if _, ok := saved[e.chart]; !ok {
@@ -492,10 +524,10 @@ func (r *chartRun) failsWithout(out []*templateEntry) bool {
 	}
 	values, err := r.values()
 	if err != nil {
-		return true
+		return err
 	}
-	_, err = engine.Engine{}.Render(r.loaded.chart, values)
-	return err != nil
+	_, _, err = r.engine.render(r.loaded.chart, values)
+	return err
 }
 
 // leaveOut takes a template's own text out of the render and leaves its
@@ -571,14 +603,6 @@ func (s *seenTexts) put(digest string, r rendered) {
 // read reads the objects of the rendered texts and of the crds directories.
 func (r *chartRun) read(texts map[string]string, root *valueScope) {
 	u := unit{kind: source.Chart, dir: r.t.display(r.dir), namespace: r.release.Namespace}
-	var total int64
-	for _, text := range texts {
-		total += int64(len(text))
-	}
-	if total > 2*r.limits.OutputBytes {
-		r.gap(chartGap(r.t, r.dir, fmt.Sprintf("it renders more than %d bytes; raise --limit-output-bytes if that is meant", r.limits.OutputBytes)))
-		return
-	}
 	defines := r.defines()
 	for _, key := range sortedKeys(r.entries) {
 		e := r.entries[key]

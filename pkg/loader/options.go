@@ -35,6 +35,9 @@ type Options struct {
 
 	// Workers is the number of charts and files handled at once; 0: GOMAXPROCS.
 	Workers int
+	// Isolate is the command line of a program that calls ServeRenders, for
+	// charts to be rendered in a process of their own; nil: in this one.
+	Isolate []string
 	Limits  Limits
 }
 
@@ -55,7 +58,7 @@ const DefaultKubeVersion = "v1.35.0"
 // Limits bound what one input may cost. Zero fields mean the default. The
 // command line has an option for each: --limit-file-bytes, --limit-documents,
 // --limit-depth, --limit-alias-nodes, --limit-render-seconds,
-// --limit-output-bytes, --limit-kustomize-files.
+// --limit-output-bytes, --limit-memory-bytes, --limit-kustomize-files.
 type Limits struct {
 	FileBytes      int64 // of one file; default 10 MiB
 	Documents      int   // of one file; default 20,000
@@ -63,6 +66,7 @@ type Limits struct {
 	AliasNodes     int   // nodes that aliases may expand to in one file; default 100,000
 	RenderSeconds  int   // of one chart or kustomization; default 20
 	OutputBytes    int64 // of one chart's rendered text; default 64 MiB
+	MemoryBytes    int64 // of the process that renders an isolated chart; default 400 MiB
 	KustomizeFiles int   // resource files of one kustomization; default 400
 }
 
@@ -110,6 +114,7 @@ func DefaultLimits() Limits {
 		AliasNodes:     100_000,
 		RenderSeconds:  20,
 		OutputBytes:    64 << 20,
+		MemoryBytes:    400 << 20,
 		KustomizeFiles: 400,
 	}
 }
@@ -123,6 +128,7 @@ func (l Limits) withDefaults() Limits {
 	l.AliasNodes = cmp.Or(l.AliasNodes, d.AliasNodes)
 	l.RenderSeconds = cmp.Or(l.RenderSeconds, d.RenderSeconds)
 	l.OutputBytes = cmp.Or(l.OutputBytes, d.OutputBytes)
+	l.MemoryBytes = cmp.Or(l.MemoryBytes, d.MemoryBytes)
 	l.KustomizeFiles = cmp.Or(l.KustomizeFiles, d.KustomizeFiles)
 	return l
 }

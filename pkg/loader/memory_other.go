@@ -1,0 +1,7 @@
+//go:build !linux
+
+package loader
+
+// limitMemory does nothing: only Linux bounds what a process allocates in a way
+// that Go's runtime respects. A child process still protects its parent.
+func limitMemory(int64) error { return nil }
