@@ -132,6 +132,9 @@ func (p *placer) finding(s statement) (finding.Finding, error) {
 // decided the text at the place itself (values, conditions, includes).
 func (p *placer) related(s statement, where source.Provenance) []source.Note {
 	notes := noteSet{primary: where.Primary}
+	if inner := where.Primary.Inner; inner != "" {
+		notes.list = append(notes.list, source.Note{At: where.Primary, Says: "it is " + inner + " in the archive"})
+	}
 	for _, r := range s.Related {
 		object, ok := p.objects[r.Ref.Object]
 		if !ok {
@@ -233,13 +236,19 @@ type noteSet struct {
 }
 
 func (n *noteSet) add(at source.Location, says string) {
-	if at.File == "" || (at.File == n.primary.File && at.Span == n.primary.Span) {
+	same := func(b source.Location) bool {
+		return at.File == b.File && at.Span == b.Span && at.Inner == b.Inner
+	}
+	if at.File == "" || same(n.primary) {
 		return
 	}
 	for _, have := range n.list {
-		if have.At.File == at.File && have.At.Span == at.Span {
+		if same(have.At) {
 			return
 		}
+	}
+	if at.Inner != "" {
+		says += " (" + at.Inner + " in the archive)"
 	}
 	n.list = append(n.list, source.Note{At: at, Says: says})
 }
@@ -249,7 +258,9 @@ func merge(a, b finding.Finding) finding.Finding {
 	a.Clusters = sortedSet(append(slices.Clone(a.Clusters), b.Clusters...))
 	notes := noteSet{primary: a.Primary, list: slices.Clone(a.Related)}
 	for _, n := range b.Related {
-		notes.add(n.At, n.Says)
+		if n.At.Inner == "" || !slices.Contains(notes.list, n) {
+			notes.add(n.At, n.Says)
+		}
 	}
 	a.Related = notes.list
 	for _, v := range b.Verify {

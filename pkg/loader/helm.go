@@ -38,13 +38,13 @@ import (
 // Helm's engine knows neither contexts nor limits. A render that outlives its
 // time is abandoned: its goroutine runs on until the engine returns, which costs
 // memory and a core but nothing else, for all that it reads is its own.
-func renderChart(ctx context.Context, t *tree, dir string, opts Options, set valueSet, seen *seenTexts) rendered {
+func renderChart(ctx context.Context, at chartAt, opts Options, set valueSet, seen *seenTexts) rendered {
 	limits := opts.Limits.withDefaults()
 	within := time.Duration(limits.RenderSeconds) * time.Second
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	failed := func(why string) rendered {
-		return rendered{gaps: []finding.Gap{chartGap(t, dir, why)}, used: []string{path.Join(dir, "Chart.yaml")}}
+		return rendered{gaps: []finding.Gap{chartGap(at.t, at.dir, why)}, used: []string{path.Join(at.dir, "Chart.yaml")}}
 	}
 	done := make(chan rendered, 1)
 	go func() {
@@ -53,7 +53,7 @@ func renderChart(ctx context.Context, t *tree, dir string, opts Options, set val
 				done <- failed(fmt.Sprintf("Helm's library gave up: %v", r))
 			}
 		}()
-		run := &chartRun{ctx: ctx, t: t, dir: dir, opts: opts, limits: limits, set: set, seen: seen, engine: ownEngine{limits}}
+		run := &chartRun{ctx: ctx, t: at.t, dir: at.dir, at: at, opts: opts, limits: limits, set: set, seen: seen, engine: ownEngine{limits}}
 		if len(opts.Isolate) > 0 {
 			run.engine = &childEngine{ctx: ctx, command: opts.Isolate, limits: limits}
 		}
@@ -86,6 +86,7 @@ type chartRun struct {
 	dir    string
 	opts   Options
 	limits Limits
+	at     chartAt
 	set    valueSet
 	seen   *seenTexts
 	engine chartEngine
@@ -129,7 +130,7 @@ func (r *chartRun) render() rendered {
 	reader := &chartReader{ctx: r.ctx, t: r.t, limits: r.limits, out: &loadedChart{
 		sources: map[*chart.File]*chartSource{}, files: map[*chart.File]*source.File{},
 	}}
-	c, err := reader.read(r.dir)
+	c, err := reader.readAt(r.at)
 	r.out.used = append(r.out.used, reader.used...)
 	r.out.gaps = append(r.out.gaps, reader.gaps...)
 	if err != nil {
@@ -602,7 +603,7 @@ func (s *seenTexts) put(digest string, r rendered) {
 
 // read reads the objects of the rendered texts and of the crds directories.
 func (r *chartRun) read(texts map[string]string, root *valueScope) {
-	u := unit{kind: source.Chart, dir: r.t.display(r.dir), namespace: r.release.Namespace}
+	u := unit{kind: source.Chart, dir: r.at.unit(), namespace: r.release.Namespace}
 	defines := r.defines()
 	for _, key := range sortedKeys(r.entries) {
 		e := r.entries[key]
@@ -627,6 +628,11 @@ func (r *chartRun) read(texts map[string]string, root *valueScope) {
 
 func (r *chartRun) decode(f *source.File, m textMap, u unit) {
 	objects, gaps := decodeObjects(r.ctx, f, m, u, r.limits)
+	if archive := r.at.archive(); archive != "" {
+		for _, o := range objects {
+			o.Origin = packedOrigin{inner: o.Origin, archive: archive}
+		}
+	}
 	r.out.objects = append(r.out.objects, objects...)
 	r.out.gaps = append(r.out.gaps, gaps...)
 }
@@ -711,8 +717,8 @@ func (r *chartRun) collectFiles() {
 		}
 	}
 	for _, src := range r.loaded.sources {
-		if src.fixed != nil {
-			continue
+		if src.fixed != nil || r.at.packed != nil {
+			continue // not a file that can be shown
 		}
 		for name, f := range src.files {
 			if strings.HasPrefix(name, "templates/") || strings.HasPrefix(name, "crds/") || path.Dir(name) == "." && path.Ext(name) == ".yaml" {

@@ -86,7 +86,7 @@ func BenchmarkChart(b *testing.B) {
 		}
 		bare += time.Since(start)
 		start = time.Now()
-		if out := renderChart(b.Context(), t, ".", opts, valueSet{name: DefaultSet}, &seenTexts{}); len(out.objects) != 28 {
+		if out := renderChart(b.Context(), chartAt{t: t, dir: "."}, opts, valueSet{name: DefaultSet}, &seenTexts{}); len(out.objects) != 28 {
 			b.Fatalf("%d objects, %+v", len(out.objects), out.gaps)
 		}
 		whole += time.Since(start)

@@ -269,7 +269,7 @@ func TestDependencyInADirectoryOfTheTree(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer tree.close()
-	out := renderChart(t.Context(), tree, "app", Options{Dir: dir}, valueSet{name: DefaultSet}, &seenTexts{})
+	out := renderChart(t.Context(), chartAt{t: tree, dir: "app"}, Options{Dir: dir}, valueSet{name: DefaultSet}, &seenTexts{})
 	if len(out.gaps) > 0 || len(out.objects) != 1 {
 		t.Fatalf("%v %+v", names(out), out.gaps)
 	}

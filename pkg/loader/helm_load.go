@@ -1,7 +1,6 @@
 package loader
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -81,6 +80,7 @@ type chartReader struct {
 	gaps   []finding.Gap
 	used   []string
 	total  int64
+	packed bool // the chart is an archive
 	// local are the directories of file:// dependencies that are being read.
 	local []string
 }
@@ -93,6 +93,16 @@ var (
 
 func (r *chartReader) gap(kind finding.GapKind, at source.Location, what, why, consequence string) {
 	r.gaps = append(r.gaps, finding.Gap{Kind: kind, File: at.File, Line: at.Span.Start.Line, What: what, Why: why, Consequence: consequence})
+}
+
+// readAt reads a chart.
+func (r *chartReader) readAt(at chartAt) (*chart.Chart, error) {
+	if at.packed == nil {
+		return r.read(at.dir)
+	}
+	r.packed = true
+	r.used = append(r.used, at.dir)
+	return r.build(at.packed, &chartSource{dir: at.dir}, 0)
 }
 
 // read reads the chart at dir.
@@ -304,7 +314,7 @@ func (r *chartReader) subchart(name string, files map[string]*source.File, paren
 // archive loads a packed subchart. Its files have no place in the tree, so
 // whatever points into them points at the dependency that names the chart.
 func (r *chartReader) archive(packed *source.File, parent *chartSource, depth int) (*chart.Chart, error) {
-	unpacked, err := chartloader.LoadArchiveFiles(bytes.NewReader([]byte(packed.Text())))
+	unpacked, err := unpackChart(strings.NewReader(packed.Text()), r.limits)
 	if err != nil {
 		return nil, fmt.Errorf("unpacking it: %w", err)
 	}
@@ -314,10 +324,10 @@ func (r *chartReader) archive(packed *source.File, parent *chartSource, depth in
 		fixed = &source.Location{File: r.shownIn(parent, "Chart.yaml"), Span: source.Span{Start: source.Position{Line: 1, Column: 1}, End: source.Position{Line: 1, Column: 1}}, Precision: source.WholeFile}
 	}
 	for _, f := range unpacked {
-		if r.total += int64(len(f.Data)); r.total > r.limits.OutputBytes {
+		if r.total += int64(len(f.text)); r.total > r.limits.OutputBytes {
 			return nil, errLargeChart
 		}
-		files[f.Name] = source.NewFile(packed.Path(), string(f.Data))
+		files[f.name] = source.NewFile(packed.Path(), f.text)
 	}
 	if meta := files["Chart.yaml"]; meta != nil && parent.fixed == nil {
 		if root, err := parseNode(meta.Text()); err == nil {
@@ -339,7 +349,7 @@ func (r *chartReader) archive(packed *source.File, parent *chartSource, depth in
 // same tree (file://../common) and that charts/ does not hold: helm dependency
 // build would copy exactly these.
 func (r *chartReader) localDependencies(c *chart.Chart, src *chartSource, depth int) {
-	if src.fixed != nil {
+	if src.fixed != nil || r.packed {
 		return
 	}
 	for _, d := range src.listed {

@@ -100,8 +100,25 @@ func groups(parts []part) []Group {
 // chartSets lists the value sets of the chart at dir: its defaults, the
 // ci/*-values.yaml that it brings (the convention of Helm's chart-testing tool),
 // and those of the user.
-func chartSets(t *tree, dir string, opts Options) (sets []valueSet, gaps []finding.Gap) {
+func chartSets(at chartAt, opts Options) (sets []valueSet, gaps []finding.Gap) {
 	sets = append(sets, valueSet{name: DefaultSet})
+	for _, name := range sortedKeys(at.packed) {
+		if isCIValues(name) {
+			sets = append(sets, valueSet{name: name, bundled: at.packed[name]})
+		}
+	}
+	if at.packed == nil {
+		sets, gaps = bundledSets(at.t, at.dir, sets)
+	}
+	for _, s := range opts.ValueSets {
+		sets = append(sets, valueSet{name: s.Name, files: s.Files})
+	}
+	return sets, gaps
+}
+
+// bundledSets adds the sets that the chart in a directory brings.
+func bundledSets(t *tree, dir string, sets []valueSet) ([]valueSet, []finding.Gap) {
+	var gaps []finding.Gap
 	entries, err := t.readDir(path.Join(dir, "ci"))
 	if err != nil && !isNotExist(err) && t.isDir(path.Join(dir, "ci")) {
 		gaps = append(gaps, unreadable(t.display(path.Join(dir, "ci")), err))
@@ -116,9 +133,6 @@ func chartSets(t *tree, dir string, opts Options) (sets []valueSet, gaps []findi
 			continue
 		}
 		sets = append(sets, valueSet{name: "ci/" + e.Name(), bundled: withoutBOM(f)})
-	}
-	for _, s := range opts.ValueSets {
-		sets = append(sets, valueSet{name: s.Name, files: s.Files})
 	}
 	return sets, gaps
 }
@@ -140,7 +154,11 @@ func isCIValues(name string) bool {
 // could not be seen under all of them is one gap; under some, a gap that names
 // them.
 func renderChartSets(ctx context.Context, t *tree, dir string, opts Options) outcome {
-	sets, gaps := chartSets(t, dir, opts)
+	at, gap := openChart(t, dir, opts.Limits.withDefaults())
+	if gap != nil {
+		return outcome{rendered: rendered{gaps: []finding.Gap{*gap}, used: []string{dir}}}
+	}
+	sets, gaps := chartSets(at, opts)
 	names := make([]string, len(sets))
 	for i, s := range sets {
 		names[i] = s.name
@@ -151,7 +169,7 @@ func renderChartSets(ctx context.Context, t *tree, dir string, opts Options) out
 	files := map[string]*source.File{}
 	merged := gapSets{of: len(sets), index: map[string]int{}}
 	for i, set := range sets {
-		r := renderChart(ctx, t, dir, opts, set, seen)
+		r := renderChart(ctx, at, opts, set, seen)
 		same := slices.IndexFunc(out.sets, func(s setObjects) bool { return sameObjects(s.objects, r.objects) })
 		if same < 0 {
 			same = i
@@ -171,6 +189,11 @@ func renderChartSets(ctx context.Context, t *tree, dir string, opts Options) out
 		}
 	}
 	out.gaps = append(gaps, merged.list()...)
+	if archive := at.archive(); archive != "" {
+		for i, g := range out.gaps {
+			out.gaps[i] = packedGap(archive, g)
+		}
+	}
 	for _, name := range sortedKeys(files) {
 		out.files = append(out.files, files[name])
 	}

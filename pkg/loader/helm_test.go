@@ -45,7 +45,7 @@ func renderDir(tb testing.TB, dir string, opts Options) rendered {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(t.close)
-	return renderChart(tb.Context(), t, ".", opts, valueSet{name: DefaultSet}, &seenTexts{})
+	return renderChart(tb.Context(), chartAt{t: t, dir: "."}, opts, valueSet{name: DefaultSet}, &seenTexts{})
 }
 
 // renderText renders a chart that is written as a txtar archive.

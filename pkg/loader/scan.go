@@ -127,6 +127,8 @@ func (s *treeScan) walk(ctx context.Context, dir string, inChart bool) {
 			if !inChart || !isChartDir(e.Name()) {
 				s.walk(ctx, name, inChart)
 			}
+		case !inChart && isArchiveName(e.Name()):
+			s.addArchive(name, e)
 		case inChart || !isManifestName(e.Name()):
 		default:
 			s.found++
@@ -163,6 +165,20 @@ func isManifestName(name string) bool {
 		return true
 	}
 	return false
+}
+
+// addArchive adds an archive met on the way, if it holds a chart.
+func (s *treeScan) addArchive(name string, e fs.DirEntry) {
+	if !e.Type().IsRegular() {
+		s.skip(name, errNotRegular.Error())
+		return
+	}
+	if _, err := readArchive(s.t, name, s.opts.Limits.withDefaults()); err != nil {
+		s.skip(name, unreadable(name, err).Why)
+		return
+	}
+	s.charts[name] = true
+	s.found++
 }
 
 func (s *treeScan) addWalkedFile(name string, e fs.DirEntry) {
@@ -206,6 +222,10 @@ func (s *treeScan) follow(name string) (string, bool) {
 // kustomizations that use it, or itself.
 func (s *treeScan) addFile(name string) {
 	if s.addChartOf(name, false) {
+		return
+	}
+	if isArchiveName(name) {
+		s.charts[name] = true
 		return
 	}
 	users := s.wholeIndex().users(name)

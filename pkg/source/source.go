@@ -62,6 +62,9 @@ type Location struct {
 	File      string    `json:"file"`
 	Span      Span      `json:"span"`
 	Precision Precision `json:"precision"`
+	// Inner is set when File is an archive: the file inside it, with line and
+	// column where they are known, for people to read.
+	Inner string `json:"inner,omitempty"`
 }
 
 // Note is a location with a remark: why a finding also points there.
