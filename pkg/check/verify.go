@@ -60,6 +60,12 @@ var verifyTemplates = [...]verifyTemplate{
 	{"forwarding", []string{"F2", "F12"}, []string{
 		kubectl + " exec {workload} -c {container} -- sysctl net.ipv4.ip_forward",
 	}},
+	{"sysctl-refused", []string{"F6"}, []string{
+		kubectl + ` get events --field-selector reason=SysctlForbidden`,
+	}},
+	{"admission", []string{"F5", "C11"}, []string{
+		kubectl + " get events --field-selector reason=FailedCreate  # \"violates PodSecurity\"",
+	}},
 	{"ladder", []string{"F1", "F11"}, []string{
 		"ping -c 3 {endpoint}  # from a VPN client: the gateway itself",
 		`ping -c 3 "$(kubectl -n kube-system get pods -l k8s-app=kube-dns -o jsonpath='{.items[0].status.podIP}')"  # from a VPN client: a pod, through the gateway`,

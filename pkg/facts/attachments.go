@@ -11,6 +11,14 @@ import (
 // list of [namespace/]name[@interface], or a JSON list of objects.
 const networksAnnotation = "k8s.v1.cni.cncf.io/networks"
 
+// attached tells whether the pod names further networks.
+func attached(n node) Switch {
+	if text := strings.TrimSpace(n.text()); text != "" && text != "[]" {
+		return Switch{State: Present, Ref: n.ref(), Why: clip(text)}
+	}
+	return Switch{State: Absent, Ref: n.ref()}
+}
+
 // attachments adds what the tuning plugin of a further network sets: its
 // sysctls hold for the whole network namespace of the pods that name it
 // (FG D1.6).

@@ -85,6 +85,7 @@ func readClusters(ix *index) *clusterSet {
 	}
 	for _, o := range ix.objects {
 		readClusterPart(cs, o)
+		readKubelets(cs, o)
 	}
 	cs.finish()
 	ix.apart = cs.apart

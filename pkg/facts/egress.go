@@ -93,7 +93,12 @@ func (e *egressReader) result() Egress {
 		a, b := e.policies[i], e.policies[j]
 		return a.Object < b.Object || a.Object == b.Object && a.Pointer < b.Pointer
 	})
-	out := Egress{DenyByDefault: e.isolated, TunnelOnly: Absent, Policies: e.policies}
+	out := Egress{DenyByDefault: e.isolated, TunnelOnly: Absent, Policies: e.policies, Unenforced: Switch{State: Absent}}
+	if at := e.unenforced(); !at.IsZero() {
+		out.DenyByDefault = Absent
+		out.Unenforced = Switch{State: Present, Ref: at, Why: "flannel"}
+		return out
+	}
 	if e.widest == admitsAll {
 		out.DenyByDefault = Absent
 	}
@@ -108,6 +113,39 @@ func (e *egressReader) result() Egress {
 		out.TunnelOnly = out.DenyByDefault
 	}
 	return out
+}
+
+// unenforced returns flannel's own place when policies select the pod but
+// flannel alone is in view, which enforces none (FG D6.3). k3s brings an engine
+// of its own, and so may any other node agent.
+func (e *egressReader) unenforced() source.Ref {
+	if e.isolated == Absent || len(e.p.clusters) != 1 {
+		return source.Ref{}
+	}
+	c := e.p.clusters[0]
+	flannel := e.p.ix.byID[c.CNIRef.Object]
+	if c.CNI != "flannel" || flannel == nil || flannel.Kind != "ConfigMap" && flannel.Kind != "DaemonSet" {
+		return source.Ref{}
+	}
+	for _, at := range e.policies {
+		if o := e.p.ix.byID[at.Object]; o == nil || groupOf(o) != "networking.k8s.io" {
+			return source.Ref{} // somebody reads that kind
+		}
+	}
+	for _, o := range e.p.ix.byKind["DaemonSet"] {
+		if e.elsewhere(o) {
+			continue
+		}
+		for _, container := range root(o).get("spec", "template", "spec", "containers").items() {
+			image := imageRepository(container.get("image").text())
+			for _, engine := range []string{"calico", "cilium", "kube-router", "antrea", "weave", "kube-network-policies", "canal", "ovn", "romana", "multi-networkpolicy"} {
+				if strings.Contains(image, engine) {
+					return source.Ref{}
+				}
+			}
+		}
+	}
+	return c.CNIRef
 }
 
 // apply adds a policy that selects the pod, certainly or perhaps.

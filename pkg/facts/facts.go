@@ -22,6 +22,7 @@ func Read(ctx context.Context, objects []*source.Object, catalog *images.Catalog
 		}
 		for i, t := range findTemplates(o) {
 			p := newPodView(ix, t, cs.of(o), catalog)
+			p.tied = len(cs.nearest(o)) > 1
 			if i > 0 {
 				p.pod.ID += "#" + t.pod.ptr
 			}
@@ -42,7 +43,10 @@ func Read(ctx context.Context, objects []*source.Object, catalog *images.Catalog
 		Agents:   orEmpty(readAgents(ix, cs, sites, pods)),
 		Clusters: make([]Cluster, 0, len(cs.clusters)),
 		Claims:   orEmpty(readClaims(ix, cs, pods, sites)),
+
+		PolicyBlocks: readPolicyBlocks(ix, cs),
 	}
+	readPoolRoutes(ix, pods)
 	for _, p := range pods {
 		out.Pods = append(out.Pods, *p.pod)
 	}
@@ -50,6 +54,7 @@ func Read(ctx context.Context, objects []*source.Object, catalog *images.Catalog
 		out.Clusters = append(out.Clusters, *c)
 	}
 	out.Gaps = ix.sortedGaps()
+	out.Invalid = ix.sortedInvalid()
 	return out, nil
 }
 
@@ -58,6 +63,8 @@ func Read(ctx context.Context, objects []*source.Object, catalog *images.Catalog
 func readPod(p *podView) {
 	p.pod.Tunnels = orEmpty(readTunnels(p))
 	p.pod.Role, p.pod.RoleWhy = readRole(p)
+	readSysctls(p)
+	readPrivilegeNeeds(p)
 	readForwarding(p)
 	readNeeds(p)
 	p.pod.Egress = readEgress(p)
@@ -66,6 +73,8 @@ func readPod(p *podView) {
 	p.pod.Needs = orEmpty(p.pod.Needs)
 	p.pod.Mentions = orEmpty(p.pod.Mentions)
 	p.pod.Gates = orEmpty(p.pod.Gates)
+	p.pod.Sysctls = orEmpty(p.pod.Sysctls)
+	p.pod.Rejections = orEmpty(p.pod.Rejections)
 }
 
 // orEmpty turns a nil slice into an empty one: rules see [] and never null.

@@ -2,6 +2,7 @@ package facts
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/vpnlint/vpnlint/pkg/cidrplan"
@@ -173,6 +174,9 @@ func (r *tunnelReader) wgEasy() {
 		} else {
 			r.resolversFor(images.Key{Key: "INIT_DNS"})
 		}
+	}
+	if six := r.c.env("DISABLE_IPV6"); old != Present && six.State != Absent && !isOff(six.Text) {
+		t.Pool = slices.DeleteFunc(t.Pool, func(p PrefixAt) bool { return strings.Contains(p.Prefix, ":") })
 	}
 	postUp := r.c.env("WG_POST_UP")
 	if old == Absent {

@@ -2,6 +2,7 @@ package facts
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/vpnlint/vpnlint/pkg/cidrplan"
@@ -67,10 +68,26 @@ func (r *tunnelReader) iptables(rule *shell.IPTablesRule, c command, iface strin
 		if t.Masquerade.State != Present || t.Masquerade.Ref == t.ContainerRef {
 			t.Masquerade = Switch{State: Present, Ref: c.ref(), Why: c.says()}
 		}
+		r.boundTo(rule, c)
 	case rule.Table == "filter" && rule.Chain == "OUTPUT" && (rule.Target == "REJECT" || rule.Target == "DROP"):
 		if r.stopsOutside(rule, iface) {
 			t.KillSwitch = Switch{State: Present, Ref: c.ref(), Why: c.says()}
 		}
+	}
+}
+
+// boundTo notes by which interface a masquerade rule lets packets leave; a rule
+// that does not name one, or names those that it leaves out, has no name.
+func (r *tunnelReader) boundTo(rule *shell.IPTablesRule, c command) {
+	if rule.IPv6 {
+		return
+	}
+	out := OutInterface{Ref: c.ref(), Says: c.says()}
+	if rule.Out.Set && rule.Out.Known && !rule.Out.Negate {
+		out.Name = rule.Out.Text
+	}
+	if !slices.Contains(r.t.MasqueradeOut, out) {
+		r.t.MasqueradeOut = append(r.t.MasqueradeOut, out)
 	}
 }
 
@@ -273,7 +290,13 @@ func (r *tunnelReader) takeHookRoutes() {
 func (r *tunnelReader) podScripts() {
 	for _, c := range r.pod.containers {
 		for _, cmd := range c.commands() {
-			if cmd.opaque || cmd.script.Kind == scriptPreStop || cmd.script.Kind == scriptProbe {
+			if cmd.script.Kind == scriptPreStop || cmd.script.Kind == scriptProbe {
+				continue
+			}
+			if cmd.opaque {
+				if c.mayFilter() {
+					r.opaqueHook(cmd)
+				}
 				continue
 			}
 			r.filterCommand(cmd, r.t.Interface)
@@ -282,11 +305,31 @@ func (r *tunnelReader) podScripts() {
 			}
 		}
 	}
+	r.strangers()
 	r.takeHookRoutes()
 	if len(r.inward) > 0 || r.inwardUnknown {
 		r.scriptedRoutes()
 	}
 	r.partialSwitch(anchorOf(r.t.Config, r.t.ContainerRef))
+}
+
+// mayFilter: the container has, or may have, the right to change the packet
+// filter of the pod.
+func (c *containerView) mayFilter() bool {
+	return c.c.Privileged != Absent || containsWord(c.c.Capabilities, "NET_ADMIN") || containsWord(c.c.Capabilities, "ALL")
+}
+
+// strangers: a container of an image that nothing is known of, with the right
+// to change the packet filter, may be there for just that.
+func (r *tunnelReader) strangers() {
+	for _, c := range r.pod.containers {
+		argv, entrypoint := c.argv()
+		if c == r.c || !c.mayFilter() || !entrypoint || len(argv) > 0 || c.image.Family != nil || c.image.LookAlike != nil ||
+			bareImage(c.image.Repository) || helperImage(c.image.Repository) {
+			continue
+		}
+		r.opaqueHook(command{script: script{Why: "what image " + clip(c.c.Image) + " runs is not in the tree", Ref: c.c.ImageRef}})
+	}
 }
 
 // scriptedRoutes adds the routes that hooks and scripts send into the tunnel.

@@ -50,6 +50,7 @@ func readForwarding(p *podView) {
 	for _, c := range p.containers {
 		r.container(c)
 	}
+	p.pod.Forwarding.IPv6Off = r.ipv6Off()
 	p.pod.Forwarding.IPv4 = r.family(4)
 	p.pod.Forwarding.IPv6 = r.family(6)
 	if p.pod.Forwarding.Needed == Present {
@@ -576,6 +577,23 @@ func (r *forwardingReader) startupFiles(c *containerView) {
 		s := script{Kind: scriptFile, Text: f.Text, Ref: f.Ref, State: f.State, Why: f.Why, Path: f.Path, Env: c.knownEnv()}
 		r.scripts(c, c.commandsOf(s))
 	}
+}
+
+// ipv6Off tells whether the pod turns IPv6 off, as a pod sysctl or in a script.
+func (r *forwardingReader) ipv6Off() Known {
+	for _, s := range r.p.pod.Sysctls {
+		if strings.HasPrefix(s.Name, "net.ipv6.conf.") && strings.HasSuffix(s.Name, ".disable_ipv6") && s.Value != "0" {
+			return Present
+		}
+	}
+	for _, c := range r.p.containers {
+		for _, cmd := range c.commands() {
+			if strings.Contains(cmd.text(), "disable_ipv6") {
+				return Unknown // perhaps for one interface only
+			}
+		}
+	}
+	return Absent
 }
 
 // family sums one address family up.

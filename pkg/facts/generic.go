@@ -63,6 +63,7 @@ func (r *tunnelReader) settings() {
 	r.pools(keys.ClientPool)
 	r.killSwitches(keys.KillSwitch)
 	r.clientRoutes(keys.ClientRoutes)
+	r.advertised(keys.Advertised)
 }
 
 // lookup returns the value of a key that is no series, under the name by which

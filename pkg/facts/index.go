@@ -24,9 +24,12 @@ type index struct {
 	// that a reference never reaches across. It is set once the clusters are
 	// read; nil before.
 	apart func(a, b *source.Object) bool
+	// kubeletLists are the kubelet configurations of a tree without clusters.
+	kubeletLists []kubeletList
 
-	mu   sync.Mutex
-	gaps []finding.Gap
+	mu      sync.Mutex
+	gaps    []finding.Gap
+	invalid []InvalidRange
 }
 
 type objectKey struct{ kind, namespace, name string }

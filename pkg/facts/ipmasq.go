@@ -79,7 +79,11 @@ func ciliumMasquerades(p *podView) bool {
 }
 
 // flags are the upstream agent's (FG A1.12).
-type flags struct{ allReserved, ipv6 bool }
+type flags struct {
+	allReserved, ipv6 bool
+	// seen: the agent itself is in view, so that its flags are known.
+	seen bool
+}
 
 func flagsOf(c *containerView) flags {
 	var out flags
@@ -124,12 +128,13 @@ func (r *agentReader) workload(p *podView, c *containerView, kind string) {
 	files, unseen := r.configFiles(p, c, kind)
 	switch {
 	case unseen != "":
-		a.List = List{Source: "unknown", Ref: c.c.Ref, Why: unseen, Valid: Unknown}
+		a.List = List{Source: "unknown", Ref: c.c.Ref, Why: unseen, Valid: Unknown, Entries: []PrefixAt{}}
 		r.ix.gapAt(finding.Unresolved, p.object, c.c.Ref, "the exemption list of "+p.pod.Object.String(), unseen,
 			"what it masquerades on the way to a VPN is unknown", "VPN201", "VPN202", "VPN203")
 	case len(files) == 0:
 		a.List = List{Source: "default", Ref: c.c.Ref, Why: "nothing in the tree is mounted where the agent reads its list", Valid: Unknown}
 	default:
+		fl.seen = true
 		a.List = readList(kind, fl, files, c.c.Ref)
 	}
 	for _, f := range files {
@@ -200,8 +205,11 @@ func readList(kind string, fl flags, files []mountedFile, agent source.Ref) List
 				out.Ref = f.Ref.Within(conf.ListRange.Start, conf.ListRange.End)
 			}
 		}
-		if why := refusal(kind, fl, conf); why != "" {
-			return List{Source: "unknown", Ref: out.Ref, Why: "the agent refuses its configuration: " + why, Valid: Absent}
+		if refused := refusals(kind, fl, conf, f.Ref); len(refused) > 0 {
+			return List{
+				Source: "unknown", Ref: out.Ref, Why: "the agent refuses its configuration: " + refused[0].Says, Valid: Absent,
+				Entries: []PrefixAt{}, Refused: refused,
+			}
 		}
 		switch {
 		case conf.List == grammar.ListUnknown:
@@ -229,21 +237,46 @@ func readList(kind string, fl flags, files []mountedFile, agent source.Ref) List
 	return out
 }
 
-// refusal says why an agent refuses a configuration, "" when it takes it
-// (FG A1.7, A3.3, A5.2).
-func refusal(kind string, fl flags, conf *grammar.IPMasq) string {
+// refusals are the pieces for which an agent refuses a configuration, none when
+// it takes it (FG A1.7, A3.3, A5.2). Azure's and Cilium's know neither
+// resyncInterval nor cidrLimit and read past them.
+func refusals(kind string, fl flags, conf *grammar.IPMasq, at source.Ref) []RefusedConfig {
+	var out []RefusedConfig
+	add := func(where grammar.Range, says string) {
+		r := RefusedConfig{Ref: at, Says: says, Fate: fateOfAgent(kind)}
+		if where.End > where.Start {
+			r.Ref = at.Within(where.Start, where.End)
+		}
+		out = append(out, r)
+	}
+	foreign := kind == agentAzure || kind == agentCilium
 	for _, p := range conf.Refused() {
 		switch {
 		case kind == agentCilium && (p.Kind == grammar.Unaligned || p.Kind == grammar.TooMany),
-			kind == agentAzure && p.Range == conf.ResyncInterval.Range:
+			foreign && (p.Range == conf.ResyncInterval.Range || p.Range == conf.CIDRLimitRange):
 			continue
 		}
-		return p.Says
+		add(p.Range, p.Says)
 	}
-	if six := conf.IPv6Entries(); len(six) > 0 && !fl.ipv6 && kind != agentCilium {
-		return six[0].Text + " is IPv6 and the agent runs without --enable-ipv6"
+	if kind != agentCilium && fl.seen && !fl.ipv6 {
+		for _, six := range conf.IPv6Entries() {
+			add(six.Range, six.Text+" is IPv6 and the agent runs without --enable-ipv6")
+		}
 	}
-	return ""
+	return out
+}
+
+// fateOfAgent says what an agent does with a configuration that it refuses
+// (FG A1.8, A3.3).
+func fateOfAgent(kind string) string {
+	switch kind {
+	case agentAzure:
+		return "the agent exits and keeps crashing; the rules of its node stay as they were, and a new node gets none"
+	case agentCilium:
+		return "Cilium reports an error and keeps the list that it had"
+	default:
+		return "the agent that runs keeps its old rules; one that restarts, on a node that reboots or is added, installs none, and nothing is masqueraded there"
+	}
 }
 
 // place sets the agent's cluster, nil when it is not known which.

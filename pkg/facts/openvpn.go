@@ -77,6 +77,7 @@ func (r *tunnelReader) openVPN(globs ...string) {
 	var froms []confText
 	for _, f := range append(files, r.openVPNArgs()...) {
 		conf := grammar.ParseOpenVPN(f.text)
+		r.invalidOpenVPN(conf, f)
 		switch {
 		case conf.Unknown:
 			complete = false

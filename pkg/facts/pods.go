@@ -97,15 +97,29 @@ func newPodView(ix *index, t template, clusters []*Cluster, catalog *images.Cata
 	for k, v := range t.pod.get("metadata", "annotations").stringMap() {
 		pod.Annotations[k] = v
 	}
-	pod.Replicas = replicasOf(top)
+	pod.Replicas, pod.ReplicasRef = replicasOf(top), top.get("spec", "replicas").ref()
+	pod.Surge = surgeOf(o)
 	pod.RunsToCompletion = o.Kind == "Job" || o.Kind == "CronJob"
 	pod.PerNode = o.Kind == "DaemonSet"
 	pod.Clusters = clusterNames(clusters)
 	pod.HostNetwork = boolSetting(p.spec.get("hostNetwork"))
+	pod.Attached = attached(t.pod.get("metadata", "annotations", networksAnnotation))
 	pod.DNSPolicy = textSetting(p.spec.get("dnsPolicy"), "ClusterFirst")
 
 	p.addContainers(catalog)
 	return p
+}
+
+// surgeOf reads a rolling update whose surge is written down; the default's is
+// left alone, since it is what every Deployment has.
+func surgeOf(o *source.Object) Setting {
+	strategy := root(o).get("spec", "strategy")
+	surge := strategy.get("rollingUpdate", "maxSurge")
+	text, has := surge.scalar()
+	if o.Kind != "Deployment" || !has || strategy.get("type").text() == "Recreate" || strings.Trim(text, "0%") == "" {
+		return Setting{State: Absent, Ref: strategy.ref()}
+	}
+	return Setting{State: Present, Value: text, Ref: surge.ref()}
 }
 
 func replicasOf(top node) int {

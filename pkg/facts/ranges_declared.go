@@ -103,7 +103,9 @@ func (f *founded) rangesIn(like cidrplan.Claim, n node, text string, ref source.
 		case e.Unknown:
 			f.unreadable(like, n, at, e.Text+" is filled in when the tree is applied")
 		case !e.Valid:
-			f.unreadable(like, n, at, "\""+clip(e.Text)+"\" is no prefix")
+			f.rangeOrGap(like, n, e, at, address, "\""+clip(e.Text)+"\" is no prefix")
+		case wrongRange(like.Says, e, address) != "" && like.Strength != cidrplan.Evidence:
+			f.rangeOrGap(like, n, e, at, address, "")
 		case e.Bare && !address:
 			f.unreadable(like, n, at, e.Text+" is an address without a mask")
 		default:

@@ -58,7 +58,7 @@ func networkClass(o *source.Object) string {
 		return "calico-installation"
 	case "projectcalico.org IPPool", "crd.projectcalico.org IPPool", "networking.k8s.io ServiceCIDR",
 		"kubelet.config.k8s.io KubeletConfiguration", "kubeproxy.config.k8s.io KubeProxyConfiguration",
-		"container.cnrm.cloud.google.com ContainerNodePool", " Node":
+		"container.cnrm.cloud.google.com ContainerNodePool", " Node", "kops.k8s.io InstanceGroup":
 		return weakClass
 	case " Service":
 		if ip := root(o).get("spec", "clusterIP").text(); ip != "" && ip != "None" {

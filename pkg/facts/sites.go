@@ -66,6 +66,16 @@ func (ix *index) selectors(o *source.Object, n node) []PrefixAt {
 			continue
 		}
 		e := grammar.ParsePrefix(strings.TrimSpace(text), 0)
+		wrong := wrongRange("", e, true)
+		if e.HostBits && o.Kind == "ComputeVPNTunnel" {
+			wrong = "it has bits set right of its mask; the network is " + e.Prefix.String()
+		}
+		if wrong != "" {
+			ix.invalidRange(InvalidRange{Ref: item.ref(), Text: text, Says: "a range of " + o.Kind, Why: wrong, Fate: fateOfCluster(o)})
+		}
+		if !e.Valid && wrong != "" {
+			continue
+		}
 		if !e.Valid {
 			ix.gapAt(finding.Unresolved, o, item.ref(), "the VPN range \""+clip(text)+"\" of "+nameOf(o).String(), "it is no prefix",
 				"this destination is not held against the cluster's ranges and exemption lists", "VPN201", "VPN202", "VPN401")

@@ -93,6 +93,8 @@ func newTunnelReader(p *podView, c *containerView, family *images.Family) *tunne
 		KillSwitch:  Switch{State: Unknown, Ref: at},
 		Masquerade:  Switch{State: Unknown, Ref: at},
 		Clients:     Clients{State: Absent},
+		PoolRouted:  Switch{State: Absent, Ref: at},
+		ImageKnown:  family.Confidence != images.Low,
 		RepliesKept: Unknown,
 	}}
 }
@@ -107,6 +109,8 @@ func (r *tunnelReader) finish() Tunnel {
 	t.Captures = orEmpty(t.Captures)
 	t.Pool = orEmpty(t.Pool)
 	t.Addresses = orEmpty(t.Addresses)
+	t.Advertised = orEmpty(t.Advertised)
+	t.MasqueradeOut = orEmpty(t.MasqueradeOut)
 	t.Local = orEmpty(t.Local)
 	t.Peers = orEmpty(t.Peers)
 	t.Resolver.Servers = orEmpty(t.Resolver.Servers)

@@ -27,6 +27,10 @@ type Facts struct {
 	Agents   []Agent   `json:"agents"`
 	Sites    []Site    `json:"sites"`
 	Clusters []Cluster `json:"clusters"`
+	// Invalid are the ranges that their readers refuse.
+	Invalid []InvalidRange `json:"invalid"`
+	// PolicyBlocks are the addresses that policies and firewalls name.
+	PolicyBlocks []PolicyBlock `json:"policy_blocks"`
 
 	// Claims go to cidrplan.Compute; rules see the resulting plan.
 	Claims []cidrplan.Claim `json:"-"`
@@ -84,6 +88,12 @@ type Pod struct {
 	Labels      map[string]string `json:"labels"`
 	Annotations map[string]string `json:"annotations"`
 	Replicas    int               `json:"replicas"` // 1 where not said
+	// ReplicasRef is the number, Surge a rolling update that is written to start
+	// the new pod before the old one ends, StatePerReplica a volume claim
+	// template that the VPN's container mounts.
+	ReplicasRef     source.Ref `json:"replicas_ref"`
+	Surge           Setting    `json:"surge"`
+	StatePerReplica bool       `json:"state_per_replica"`
 	// RunsToCompletion: Job and CronJob.
 	RunsToCompletion bool `json:"runs_to_completion"`
 	PerNode          bool `json:"per_node"` // DaemonSet
@@ -97,7 +107,15 @@ type Pod struct {
 	Containers  []Container `json:"containers"` // in start order
 
 	Forwarding Forwarding `json:"forwarding"`
-	Tunnels    []Tunnel   `json:"tunnels"`
+	// Sysctls are those of the pod's securityContext.
+	Sysctls []PodSysctl `json:"sysctls"`
+	// Rejections are the checks of the enforced Pod Security level that the pod
+	// fails.
+	Rejections []Rejection `json:"rejections"`
+	// Attached: other networks than the cluster's own are attached to the pod
+	// (Multus), so that it has further interfaces.
+	Attached Switch   `json:"attached"`
+	Tunnels  []Tunnel `json:"tunnels"`
 	// Needs are the reasons why containers other than the tunnel's own need the
 	// cluster (rules.md, reading rules).
 	Needs []Need `json:"needs"`
@@ -149,18 +167,58 @@ type Container struct {
 	Unmasked bool `json:"unmasked"`
 	// TunDevice: /dev/net/tun is mounted, or a device plugin is asked for it.
 	TunDevice bool `json:"tun_device"`
+	// Combined: one image is VPN and application (FG C0, "client+app").
+	Combined bool `json:"combined"`
+	// NeedsAdmin: its image needs NET_ADMIN as it is set up here; Unknown where
+	// that was not read from the image.
+	NeedsAdmin Known `json:"needs_admin"`
+	// MakesTun: its image makes /dev/net/tun itself when it is not there.
+	MakesTun bool `json:"makes_tun"`
 	// UsesNetwork: an init container whose script talks to the network.
 	UsesNetwork Known `json:"uses_network"`
+}
+
+// PodSysctl is one entry of a pod's securityContext.sysctls.
+type PodSysctl struct {
+	Name  string     `json:"name"` // with dots
+	Value string     `json:"value"`
+	Ref   source.Ref `json:"ref"` // the entry
+	// Safe: kubelets take it without being told to (FG D2).
+	Safe bool `json:"safe"`
+	// Allowed: allowed (a kubelet configuration of the pod's cluster allows it) |
+	// refused (there are such configurations, and none does) | unseen (there is
+	// none) | unknown.
+	Allowed string `json:"allowed"`
+	// KubeletRef is the configuration that decides, zero for none.
+	KubeletRef source.Ref `json:"kubelet_ref"`
+}
+
+// Rejection is one check of Pod Security that a pod fails (FG D4).
+type Rejection struct {
+	// Level and Version are what the namespace enforces: "baseline", "v1.29" or
+	// "latest".
+	Level   string `json:"level"`
+	Version string `json:"version"`
+	// Says names the check and what it forbids: "non-default capabilities
+	// (container "vpn" must not include "NET_ADMIN")".
+	Says string `json:"says"`
+	// Ref is the field to blame, else the pod's spec; LabelRef the namespace's
+	// label.
+	Ref      source.Ref `json:"ref"`
+	LabelRef source.Ref `json:"label_ref"`
 }
 
 // Forwarding is what makes a pod's network namespace forward (FG D1).
 type Forwarding struct {
 	// Needed is Absent for pods that forward without the kernel's help: user
 	// space data planes, proxies, pods that are no gateway.
-	Needed    Known            `json:"needed"`
-	NeededWhy string           `json:"needed_why"`
-	IPv4      FamilyForwarding `json:"ipv4"`
-	IPv6      FamilyForwarding `json:"ipv6"`
+	Needed    Known  `json:"needed"`
+	NeededWhy string `json:"needed_why"`
+	// IPv6Off: IPv6 is disabled in the pod; Unknown when something that cannot
+	// be seen may do so.
+	IPv6Off Known            `json:"ipv6_off"`
+	IPv4    FamilyForwarding `json:"ipv4"`
+	IPv6    FamilyForwarding `json:"ipv6"`
 }
 
 // FamilyForwarding is the evidence for one address family.
@@ -213,11 +271,20 @@ type Tunnel struct {
 	Routes Routes     `json:"routes"`
 	Bypass Bypass     `json:"bypass"`
 	// Captures has one entry a cluster of the pod.
-	Captures   []Capture  `json:"captures"`
-	Resolver   Resolver   `json:"resolver"`
-	KillSwitch Switch     `json:"kill_switch"`
-	Masquerade Switch     `json:"masquerade"`
-	Pool       []PrefixAt `json:"pool"`
+	Captures   []Capture `json:"captures"`
+	Resolver   Resolver  `json:"resolver"`
+	KillSwitch Switch    `json:"kill_switch"`
+	Masquerade Switch    `json:"masquerade"`
+	// MasqueradeOut are masquerade rules that are bound to an interface by name.
+	MasqueradeOut []OutInterface `json:"masquerade_out"`
+	Pool          []PrefixAt     `json:"pool"`
+	// PoolRouted: something else in the tree leads the pool back to the pod, or
+	// may do so.
+	PoolRouted Switch `json:"pool_routed"`
+	// ImageKnown: what the image's start script does by itself was read (FG C0).
+	ImageKnown bool `json:"image_known"`
+	// Advertised are the networks that a mesh member announces to the others.
+	Advertised []PrefixAt `json:"advertised"`
 	// Addresses are the tunnel's own addresses inside the VPN, as far as seen.
 	Addresses []PrefixAt `json:"addresses"`
 	// Local are the traffic selectors of this side (IPsec).
@@ -229,6 +296,13 @@ type Tunnel struct {
 	// RepliesKept: replies to connections from outside leave by the original
 	// gateway although the default route is captured (gluetun rule 100, dperson).
 	RepliesKept Known `json:"replies_kept"`
+}
+
+// OutInterface is a rule that names the interface by which packets leave.
+type OutInterface struct {
+	Name string     `json:"name"` // "eth0", "eth+"
+	Ref  source.Ref `json:"ref"`
+	Says string     `json:"says"`
 }
 
 // Routes is what a tunnel takes from its own pod.
@@ -421,6 +495,9 @@ type Egress struct {
 	// (one address or port), with or without DNS.
 	TunnelOnly Known        `json:"tunnel_only"`
 	Policies   []source.Ref `json:"policies"`
+	// Unenforced: Present when policies select the pod but only a CNI is in view
+	// that enforces none (plain flannel, FG D6.3); DenyByDefault is Absent then.
+	Unenforced Switch `json:"unenforced"`
 }
 
 // Agent is a masquerade agent of a cluster and the list that it applies
@@ -461,6 +538,45 @@ type List struct {
 	Entries []PrefixAt `json:"entries"`
 	// Valid: the agent accepts it (VPN205 speaks otherwise).
 	Valid Known `json:"valid"`
+	// Refused are the pieces for which the agent refuses its configuration.
+	Refused []RefusedConfig `json:"refused"`
+}
+
+// RefusedConfig is a piece of a configuration for which its reader refuses the
+// whole.
+type RefusedConfig struct {
+	Ref  source.Ref `json:"ref"`
+	Says string     `json:"says"` // "10.4.1.0/14 has bits set right of its mask; ..."
+	// Fate is what the reader does then.
+	Fate string `json:"fate"`
+}
+
+// PolicyBlock is an address range that a NetworkPolicy or firewall names.
+type PolicyBlock struct {
+	Object finding.ObjectName `json:"object"`
+	// Cluster it belongs to; Known is false when that cannot be told.
+	Cluster string     `json:"cluster"`
+	Known   bool       `json:"known"`
+	Prefix  string     `json:"prefix"`
+	Ref     source.Ref `json:"ref"`
+	// Except: it takes a part out of a wider block.
+	Except bool `json:"except"`
+	// Source: it names where packets come from; otherwise where they go.
+	Source bool `json:"source"`
+}
+
+// InvalidRange is a range that its reader refuses. What a reader merely masks
+// or ignores is none.
+type InvalidRange struct {
+	Object finding.ObjectName `json:"object"`
+	Pod    string             `json:"pod"` // the id of the pod that reads it, "" for none
+	Ref    source.Ref         `json:"ref"`
+	Text   string             `json:"text"`
+	// Says is the field or key: "podSubnet"; Why what is wrong with the text.
+	Says string `json:"says"`
+	Why  string `json:"why"`
+	// Fate is what happens then: "kubeadm refuses its configuration".
+	Fate string `json:"fate"`
 }
 
 // Target is one VPN destination held against an exemption list.
@@ -506,4 +622,7 @@ type Cluster struct {
 	ForwardingOff Switch `json:"forwarding_off"`
 	// ForwardingOn: nodes or CNI guarantee 1 in every pod (FG D1.6, plan).
 	ForwardingOn Switch `json:"forwarding_on"`
+
+	// kubeletLists are the kubelet configurations in view.
+	kubeletLists []kubeletList
 }

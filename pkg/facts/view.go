@@ -17,6 +17,8 @@ type podView struct {
 	containers []*containerView
 	ix         *index
 	clusters   []*Cluster
+	// tied: several clusters are equally near, so that the pod's is not known.
+	tied bool
 	// claims are the volume claim templates of a StatefulSet, by name.
 	claims map[string]bool
 }

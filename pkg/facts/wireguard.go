@@ -42,6 +42,7 @@ func (r *tunnelReader) wireGuard(globs ...string) {
 	var froms []confText
 	for _, f := range files {
 		conf := grammar.ParseWireGuard(f.text)
+		r.invalidWireGuard(conf, f)
 		switch {
 		case conf.Unknown:
 			complete = false

@@ -313,12 +313,13 @@ func (r *masqReader) limit(k, v *yaml.Node) {
 	if isNull(v) {
 		return
 	}
+	r.conf.CIDRLimitRange = r.at.rangeOf(v)
 	var n int
 	if v.Kind != yaml.ScalarNode || v.Tag != "!!int" || json.Unmarshal([]byte(v.Value), &n) != nil {
 		r.wrongType(k, v, "a whole number")
 		return
 	}
-	r.conf.CIDRLimit, r.conf.CIDRLimitRange = n, r.at.rangeOf(v)
+	r.conf.CIDRLimit = n
 }
 
 // resolve follows an alias. yaml refuses an alias inside its own anchor when it

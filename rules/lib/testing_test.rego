@@ -12,9 +12,14 @@ pods(list) := {"facts": facts({"pods": list}), "plan": plan([])}
 
 agents(list) := {"facts": facts({"agents": list}), "plan": plan([])}
 
+invalid(list) := {"facts": facts({"invalid": list}), "plan": plan([])}
+
 overlaps(list) := {"facts": facts({}), "plan": plan(list)}
 
-facts(given) := made({"pods": [], "agents": [], "sites": [], "clusters": []}, given)
+facts(given) := made(
+	{"pods": [], "agents": [], "sites": [], "clusters": [], "invalid": [], "policy_blocks": []},
+	given,
+)
 
 plan(list) := {"ranges": [], "overlaps": list, "conflicts": []}
 
@@ -28,7 +33,9 @@ pod(given) := made(
 	{
 		"id": "vpn", "object": {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "vpn", "name": "vpn"},
 		"workload": "deploy/vpn", "ref": ref("/spec/template/spec"), "metadata": ref("/spec/template/metadata"),
-		"labels": {}, "annotations": {}, "replicas": 1, "runs_to_completion": false, "per_node": false,
+		"labels": {}, "annotations": {}, "replicas": 1, "replicas_ref": ref("/spec/replicas"),
+		"surge": {"state": "absent", "value": "", "ref": nowhere}, "state_per_replica": false,
+		"runs_to_completion": false, "per_node": false, "sysctls": [], "rejections": [], "attached": switch("absent"),
 		"role": "gateway", "role_why": "a server", "clusters": [],
 		"host_network": {"state": "absent", "value": "false", "ref": nowhere},
 		"dns_policy": {"state": "absent", "value": "ClusterFirst", "ref": nowhere},
@@ -43,7 +50,10 @@ container(given) := made(
 		"name": "vpn", "ref": ref("/spec/template/spec/containers/0"), "stage": "main", "order": 0,
 		"image": "vpn:1", "image_ref": ref("/spec/template/spec/containers/0/image"), "family": "openvpn",
 		"family_title": "OpenVPN", "version": "", "data_plane": true, "application": false,
-		"privileged": "absent", "capabilities": ["NET_ADMIN"], "uses_network": "absent",
+		"privileged": "absent", "capabilities": ["NET_ADMIN"], "dropped": [], "uses_network": "absent",
+		"security_ref": ref("/spec/template/spec/containers/0/securityContext"),
+		"non_root": {"state": "unknown", "value": "", "ref": nowhere}, "tun_device": false,
+		"combined": false, "needs_admin": "present", "makes_tun": false,
 	},
 	given,
 )
@@ -53,12 +63,47 @@ application(name) := container({
 	"ref": ref("/spec/template/spec/containers/1"),
 })
 
-egress(state) := {"deny_by_default": state, "tunnel_only": state, "policies": []}
+egress(state) := {
+	"deny_by_default": state, "tunnel_only": state, "policies": [], "unenforced": switch("absent"),
+}
+
+sysctl(given) := made(
+	{
+		"name": "net.ipv4.ip_forward", "value": "1", "ref": ref("/sysctls/0"), "safe": false,
+		"allowed": "unseen", "kubelet_ref": nowhere,
+	},
+	given,
+)
+
+rejection(given) := made(
+	{
+		"level": "baseline", "version": "latest", "says": "non-default capabilities (NET_ADMIN)",
+		"ref": ref("/capabilities"), "label_ref": ref("/labels"),
+	},
+	given,
+)
+
+invalid_range(given) := made(
+	{
+		"object": {"apiVersion": "kubeadm.k8s.io/v1beta4", "kind": "ClusterConfiguration", "namespace": "", "name": ""},
+		"pod": "", "ref": ref("/podSubnet"), "text": "10.244.0.0", "says": "podSubnet",
+		"why": "it is an address without a mask", "fate": "kubeadm refuses the configuration",
+	},
+	given,
+)
+
+policy_block(given) := made(
+	{
+		"object": {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "namespace": "db", "name": "from-vpn"},
+		"cluster": "", "known": true, "prefix": "10.8.0.0/24", "ref": ref("/cidr"), "except": false, "source": true,
+	},
+	given,
+)
 
 # A gateway's forwarding for which there is this evidence, none of which turns
 # it on for certain.
 forwarding(evidence) := {
-	"needed": "present", "needed_why": "it is a gateway",
+	"needed": "present", "needed_why": "it is a gateway", "ipv6_off": "absent",
 	"ipv4": family({"evidence": evidence}), "ipv6": family({}),
 }
 
@@ -88,7 +133,8 @@ tunnel(given) := made(
 		"family_title": "gluetun", "version": "", "kind": "wireguard", "side": "client", "user_space": "absent",
 		"interface": "tun0", "config": nowhere, "routes": routes({}), "bypass": bypass({}), "captures": [],
 		"resolver": resolver({}), "kill_switch": switch("absent"), "masquerade": switch("absent"),
-		"pool": [], "addresses": [], "peers": [],
+		"pool": [], "pool_routed": switch("absent"), "masquerade_out": [], "image_known": true,
+		"addresses": [], "advertised": [], "peers": [],
 		"clients": clients({}), "replies_kept": "absent",
 	},
 	given,
@@ -172,7 +218,7 @@ agent(given) := made(
 exemptions(given) := made(
 	{
 		"source": "explicit", "ref": ref("/data/config"), "why": "nonMasqueradeCIDRs",
-		"entries": prefixes(["10.0.0.0/8"]), "valid": "present",
+		"entries": prefixes(["10.0.0.0/8"]), "valid": "present", "refused": [],
 	},
 	given,
 )
@@ -215,10 +261,11 @@ everything := {
 			})],
 			"needs": [need("name")],
 			"gates": [gate({"fake_gates": [{"name": "wait", "ref": nowhere, "says": "ping"}]})],
+			"sysctls": [sysctl({})], "rejections": [rejection({})],
 		})],
 		"agents": [agent({"targets": [target({})], "wide": prefixes(["10.0.0.0/8"])})],
 		"sites": [site({"remote": prefixes(["10.20.0.0/16"])})],
-		"clusters": [],
+		"clusters": [], "invalid": [invalid_range({})], "policy_blocks": [policy_block({})],
 	},
 	"plan": plan([overlap(claim("vpn", "10.20.0.0/16"), claim("pod", "10.16.0.0/12"), "a-in-b", ["10.20.0.0/16"])]),
 }

@@ -1,0 +1,208 @@
+package facts
+
+import (
+	"cmp"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/vpnlint/vpnlint/pkg/cidrplan"
+	"github.com/vpnlint/vpnlint/pkg/grammar"
+	"github.com/vpnlint/vpnlint/pkg/images"
+	"github.com/vpnlint/vpnlint/pkg/source"
+)
+
+// invalid notes a range that its reader refuses.
+func (ix *index) invalidRange(r InvalidRange) {
+	if o := ix.byID[r.Ref.Object]; o != nil {
+		r.Object = nameOf(o)
+	}
+	r.Text = clip(r.Text)
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	ix.invalid = append(ix.invalid, r)
+}
+
+// sortedInvalid returns them by place, each once: two pods may read one file.
+func (ix *index) sortedInvalid() []InvalidRange {
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	out := slices.Clone(ix.invalid)
+	slices.SortStableFunc(out, func(a, b InvalidRange) int {
+		return cmp.Or(compareRefs(a.Ref, b.Ref), strings.Compare(a.Pod, b.Pod))
+	})
+	return orEmpty(slices.CompactFunc(out, func(a, b InvalidRange) bool { return a.Ref == b.Ref && a.Text == b.Text }))
+}
+
+// meantAsRange tells a misspelt range from a word that something else fills in
+// before any reader sees it, such as __POD_CIDR__ or NETWORK.
+func meantAsRange(text string) bool {
+	return strings.ContainsAny(text, ".:/") && strings.ContainsAny(text, "0123456789") &&
+		strings.IndexFunc(text, func(r rune) bool {
+			return r > 0x7e || strings.ContainsRune("_<>{}$%@#()[]", r) || r >= 'g' && r <= 'z' || r >= 'G' && r <= 'Z'
+		}) < 0
+}
+
+// wrongRange says why the reader of a cluster's range refuses an entry, "" when
+// it takes it or when the text is filled in later.
+func wrongRange(says string, e grammar.Prefix, address bool) string {
+	says = strings.ToLower(says)
+	switch {
+	case e.Unknown:
+		return ""
+	case !e.Valid && meantAsRange(e.Text):
+		return "it is no prefix"
+	case !e.Valid:
+		return ""
+	case e.Bare && !address:
+		return "it is an address without a mask"
+	case strings.Contains(says, "ipv4") && !e.Prefix.Addr().Is4():
+		return "it is IPv6"
+	case strings.Contains(says, "ipv6") && e.Prefix.Addr().Is4():
+		return "it is IPv4"
+	}
+	return ""
+}
+
+// fateOfCluster says what the reader of a cluster's range does with a bad one.
+func fateOfCluster(o *source.Object) string {
+	switch groupOf(o) {
+	case "kubeadm.k8s.io":
+		return "kubeadm refuses the configuration and no cluster comes up"
+	case "kind.x-k8s.io":
+		return "kind refuses the configuration and no cluster comes up"
+	case "cluster.x-k8s.io", "controlplane.cluster.x-k8s.io", "infrastructure.cluster.x-k8s.io":
+		return "the control plane that is made from it does not start"
+	case "operator.tigera.io", "projectcalico.org", "crd.projectcalico.org":
+		return "Calico refuses it and no pod gets an address from it"
+	case computeGroup, "container.cnrm.cloud.google.com":
+		return "Google's API refuses the resource and it is never made"
+	default:
+		return "its reader refuses it and the network does not come up as written"
+	}
+}
+
+// invalidOpenVPN notes netmasks that are none: addresses with a hole.
+func (r *tunnelReader) invalidOpenVPN(conf *grammar.OpenVPN, f confText) {
+	report := func(d *grammar.Directive, says, fate string) {
+		network, mask := d.Arg(0), d.Arg(1)
+		if !isIPv4(network.Text) || !isIPv4(mask.Text) {
+			return
+		}
+		if _, ok := grammar.ParseNetmask(network.Text, mask.Text); ok {
+			return
+		}
+		r.pod.ix.invalidRange(InvalidRange{
+			Pod: r.pod.pod.ID, Ref: f.at(mask.Range), Text: mask.Text, Says: says, Why: "it is no netmask: its ones are not in one piece", Fate: fate,
+		})
+	}
+	for i := range conf.Directives {
+		d := &conf.Directives[i]
+		switch d.Name.Text {
+		case "server":
+			report(d, "server", "OpenVPN stops with an options error and the server never listens")
+		case "route":
+			report(d, "route", "OpenVPN leaves the route out")
+		}
+		if d.Pushed != nil && d.Pushed.Name.Text == "route" {
+			report(d.Pushed, "push \"route\"", "clients leave the route out")
+		}
+	}
+}
+
+func isIPv4(text string) bool {
+	a, err := netip.ParseAddr(text)
+	return err == nil && a.Is4()
+}
+
+// invalidWireGuard notes addresses and AllowedIPs that wg refuses. Host bits are
+// fine in both.
+func (r *tunnelReader) invalidWireGuard(conf *grammar.WireGuard, f confText) {
+	check := func(list []grammar.Prefix, says string) {
+		for _, p := range list {
+			if !p.Valid && !p.Unknown && meantAsRange(p.Text) {
+				r.pod.ix.invalidRange(InvalidRange{
+					Pod: r.pod.pod.ID, Ref: f.at(p.Range), Text: p.Text, Says: says, Why: "it is neither an address nor a prefix",
+					Fate: "wg-quick stops there and the interface does not come up",
+				})
+			}
+		}
+	}
+	check(conf.Interface.Address, "Address")
+	for _, p := range conf.Peers {
+		check(p.AllowedIPs, "AllowedIPs")
+	}
+}
+
+// advertised reads what a mesh member announces, and notes what its command
+// line refuses: anything but a prefix, and host bits (FG C6).
+func (r *tunnelReader) advertised(keys []images.Key) {
+	for _, k := range keys {
+		v, name := r.lookup(k)
+		if v.State != Present {
+			continue
+		}
+		base, text, says := 0, v.Text, name
+		if k.Parse != "" {
+			var is bool
+			if base, text, is = flagValue(v.Text, "advertise-routes"); !is {
+				continue
+			}
+			says = "--advertise-routes"
+		}
+		for _, p := range grammar.ParsePrefixes(text, base, ",") {
+			at := v.within(p.Start, p.End)
+			why := ""
+			switch {
+			case p.Unknown:
+				continue
+			case !p.Valid && meantAsRange(p.Text):
+				why = "it is no prefix"
+			case !p.Valid:
+				continue
+			case p.Bare:
+				why = "it is an address without a mask"
+			case p.HostBits:
+				why = "it has bits set right of its mask; the network is " + p.Prefix.String()
+			}
+			if why != "" {
+				r.pod.ix.invalidRange(InvalidRange{
+					Pod: r.pod.pod.ID, Ref: at, Text: p.Text, Says: says, Why: why,
+					Fate: "tailscale refuses the whole list and the container does not come up",
+				})
+			}
+			if entry, valid := prefixAt(p, at); valid {
+				r.t.Advertised = append(r.t.Advertised, entry)
+			}
+		}
+	}
+}
+
+// flagValue finds --name=value or --name value in a command line.
+func flagValue(text, name string) (start int, value string, is bool) {
+	at := strings.Index(text, "--"+name)
+	if at < 0 {
+		return 0, "", false
+	}
+	start = at + len("--"+name)
+	if start >= len(text) || text[start] != '=' && text[start] != ' ' {
+		return 0, "", false
+	}
+	start++
+	value = text[start:]
+	if i := strings.IndexAny(value, " \t\n"); i >= 0 {
+		value = value[:i]
+	}
+	trimmed := strings.TrimLeft(value, `"'`)
+	return start + len(value) - len(trimmed), strings.Trim(trimmed, `"'`), true
+}
+
+// rangeOrGap notes an entry of a cluster's range that is not taken over: refused
+// by its reader, or not readable here.
+func (f *founded) rangeOrGap(like cidrplan.Claim, n node, e grammar.Prefix, at source.Ref, address bool, why string) {
+	if wrong := wrongRange(like.Says, e, address); wrong != "" && like.Strength != cidrplan.Evidence {
+		f.ix.invalidRange(InvalidRange{Ref: at, Text: e.Text, Says: like.Says, Why: wrong, Fate: fateOfCluster(n.obj)})
+		return
+	}
+	f.unreadable(like, n, at, why)
+}

@@ -1,0 +1,105 @@
+package facts
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/vpnlint/vpnlint/pkg/grammar"
+	"github.com/vpnlint/vpnlint/pkg/source"
+)
+
+// readPolicyBlocks collects the address ranges that policies and cloud firewalls
+// name as sources or destinations.
+func readPolicyBlocks(ix *index, cs *clusterSet) []PolicyBlock {
+	r := &policyReader{ix: ix, cs: cs}
+	for _, o := range ix.ofKind("networking.k8s.io", "NetworkPolicy") {
+		spec := root(o).get("spec")
+		for _, side := range []struct {
+			rules, peers string
+			source       bool
+		}{{"ingress", "from", true}, {"egress", "to", false}} {
+			for _, rule := range spec.get(side.rules).items() {
+				for _, peer := range rule.get(side.peers).items() {
+					block := peer.get("ipBlock")
+					r.add(o, block.get("cidr"), side.source, false)
+					r.add(o, block.get("except"), side.source, true)
+				}
+			}
+		}
+	}
+	for _, kind := range []string{"CiliumNetworkPolicy", "CiliumClusterwideNetworkPolicy"} {
+		for _, o := range ix.ofKind("cilium.io", kind) {
+			specs := append([]node{root(o).get("spec")}, root(o).get("specs").items()...)
+			for _, spec := range specs {
+				r.cilium(o, spec)
+			}
+		}
+	}
+	for _, group := range []string{"projectcalico.org", "crd.projectcalico.org"} {
+		for _, kind := range []string{"NetworkPolicy", "GlobalNetworkPolicy"} {
+			for _, o := range ix.ofKind(group, kind) {
+				for _, direction := range []string{"ingress", "egress"} {
+					for _, rule := range root(o).get("spec", direction).items() {
+						r.add(o, rule.get("source", "nets"), true, false)
+						r.add(o, rule.get("source", "notNets"), true, true)
+						r.add(o, rule.get("destination", "nets"), false, false)
+						r.add(o, rule.get("destination", "notNets"), false, true)
+					}
+				}
+			}
+		}
+	}
+	for _, o := range ix.ofKind(computeGroup, "ComputeFirewall") {
+		r.add(o, root(o).get("spec", "sourceRanges"), true, false)
+		r.add(o, root(o).get("spec", "destinationRanges"), false, false)
+	}
+	slices.SortStableFunc(r.out, func(a, b PolicyBlock) int { return compareRefs(a.Ref, b.Ref) })
+	return orEmpty(r.out)
+}
+
+type policyReader struct {
+	ix  *index
+	cs  *clusterSet
+	out []PolicyBlock
+}
+
+func (r *policyReader) cilium(o *source.Object, spec node) {
+	for _, side := range []struct {
+		rules, direction string
+		source           bool
+	}{{"ingress", "from", true}, {"egress", "to", false}} {
+		for _, rule := range spec.get(side.rules).items() {
+			r.add(o, rule.get(side.direction+"CIDR"), side.source, false)
+			for _, set := range rule.get(side.direction + "CIDRSet").items() {
+				r.add(o, set.get("cidr"), side.source, false)
+				r.add(o, set.get("except"), side.source, true)
+			}
+		}
+	}
+}
+
+// add takes a prefix or a list of them. What the API server would refuse is
+// noted as such.
+func (r *policyReader) add(o *source.Object, n node, source, except bool) {
+	for _, item := range append(n.texts(), n) {
+		text, is := item.str()
+		if !is {
+			continue
+		}
+		e := grammar.ParsePrefix(strings.TrimSpace(text), 0)
+		if !e.Valid {
+			if o.Kind == "NetworkPolicy" && groupOf(o) == "networking.k8s.io" && !e.Unknown && meantAsRange(text) {
+				r.ix.invalidRange(InvalidRange{
+					Ref: item.ref(), Text: text, Says: cmp.Or(map[bool]string{true: "ipBlock.except"}[except], "ipBlock.cidr"), Why: "it is no prefix",
+					Fate: "the API server refuses the policy",
+				})
+			}
+			continue
+		}
+		name, known := r.cs.name(o)
+		r.out = append(r.out, PolicyBlock{
+			Object: nameOf(o), Cluster: name, Known: known, Prefix: e.Prefix.String(), Ref: item.ref(), Except: except, Source: source,
+		})
+	}
+}

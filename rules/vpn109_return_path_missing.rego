@@ -1,0 +1,90 @@
+# METADATA
+# title: no way back to the clients' addresses
+# description: |
+#   Forwarding is necessary and not sufficient. A gateway that only forwards sends the clients'
+#   packets on with addresses of its client pool. The cluster's network has no route to a private
+#   pool, so the request arrives, the reply is sent to the default gateway and is lost there. From the
+#   client it looks as if forwarding were off.
+#
+#   Usually the gateway translates the pool into its own address: `iptables -t nat -A POSTROUTING -s
+#   POOL -o eth0 -j MASQUERADE` in a hook or start script, or the image does it by itself. Otherwise
+#   something must lead the pool back to this pod: a route of the cloud network, or Calico routing it.
+#   A pool that is routed also has to pass the source checks of the CNI: Calico and Cilium drop what a
+#   pod sends with foreign addresses, unless `cni.projectcalico.org/allowedSourcePrefixes` or the like
+#   says otherwise. That part needs a route plan that names the pool as routed; without a plan this
+#   rule speaks of the missing translation only.
+#
+#   With translation, policies and firewalls see the gateway's address and never the client's.
+# related_resources:
+#   - ref: https://www.netfilter.org/documentation/HOWTO/NAT-HOWTO.html
+#     description: "netfilter: masquerading"
+#   - ref: https://github.com/kylemanna/docker-openvpn
+#     description: "kylemanna/openvpn: OVPN_NAT, OVPN_DEFROUTE"
+# custom:
+#   id: VPN109
+#   name: return-path-missing
+#   severities: [error, warning]
+#   family: forwarding
+#   claims: [F8, M9]
+#   fires: |
+#     A gateway with a private client pool forwards in the kernel, nothing in the pod masquerades the
+#     pool, and nothing in the tree leads it back. **Error** when what the image does by itself is known
+#     and its configuration is in view, **warning** otherwise.
+#   silent: |
+#     - a script, a hook, a variable or the image itself masquerades the pool
+#     - a route or a Calico pool in the tree holds the pool
+#     - the tunnel connects whole networks (peers with networks behind them, OpenVPN `route`)
+#     - translation in user space: Tailscale, SecureNAT, NetBird's netstack mode
+#     - the pod is on the host network, or has further networks whose routers may know the pool
+#     - scripts or configuration that may masquerade cannot be seen
+#   verify: [forwarding, ladder]
+#   since: "0.1"
+package vpnlint.rules.vpn109
+
+import data.vpnlint.lib.places
+import data.vpnlint.lib.pods
+import data.vpnlint.lib.text
+
+findings contains finding if {
+	some pod in pods.forwarders
+	pod.host_network.value == "false"
+	some tunnel in pod.tunnels
+	tunnel.side == "server"
+	tunnel.user_space != "present"
+	tunnel.masquerade.state == "absent"
+	tunnel.pool_routed.state == "absent"
+	count(private(tunnel)) > 0
+	finding := {
+		"ref": tunnel.masquerade.ref,
+		"pod": pod.id,
+		"severity": severity(tunnel),
+		"message": sprintf(
+			"nothing in this pod translates the clients' pool %s (%s), and nothing in the tree leads it back here: requests of clients are forwarded with pool addresses, and the replies find no way back",
+			[text.set_list(private(tunnel)), tunnel.masquerade.why],
+		),
+		"containers": pods.data_plane(pod),
+		"related": [{"ref": p.ref, "says": sprintf("clients get addresses of %s", [p.prefix])} |
+			some p in tunnel.pool
+			places.written(p.ref)
+			p.prefix in private(tunnel)
+		],
+		"missing": ["MASQUERADE", "SNAT"],
+		"verify": pods.gateway_checks(pod),
+	}
+}
+
+severity(tunnel) := "error" if visible(tunnel)
+
+severity(tunnel) := "warning" if not visible(tunnel)
+
+visible(tunnel) if {
+	tunnel.image_known
+	places.written(tunnel.config)
+}
+
+# The pools that only this gateway knows. A public one is routed, or nobody uses it.
+private(tunnel) := {p.prefix |
+	some p in tunnel.pool
+	some block in ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10"]
+	net.cidr_contains(block, p.prefix)
+}

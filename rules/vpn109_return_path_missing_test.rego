@@ -1,0 +1,79 @@
+package vpnlint.rules.vpn109_test
+
+import data.vpnlint.lib.testing
+import data.vpnlint.rules.vpn109
+
+server(given) := testing.tunnel(object.union(
+	{
+		"side": "server", "kind": "openvpn", "family_title": "OpenVPN", "pool": testing.prefixes(["10.8.0.0/24"]),
+		"config": testing.ref("/data/openvpn.conf"), "masquerade": {
+			"state": "absent", "ref": testing.ref("/data/ovpn_env.sh"),
+			"why": "OVPN_DEFROUTE=0 without OVPN_NAT=1",
+		},
+	},
+	given,
+))
+
+gateway(tunnel) := testing.pods([testing.pod({"tunnels": [server(tunnel)]})])
+
+test_fires_without_masquerade if {
+	found := vpn109.findings with input as gateway({})
+	count(found) == 1
+	some f in found
+	f.severity == "error"
+	f.ref == testing.ref("/data/ovpn_env.sh")
+	contains(f.message, "pool 10.8.0.0/24 (OVPN_DEFROUTE=0 without OVPN_NAT=1)")
+}
+
+test_fires_as_warning_for_an_image_that_is_not_known if {
+	some f in vpn109.findings with input as gateway({"image_known": false})
+	f.severity == "warning"
+}
+
+test_fires_as_warning_without_its_configuration if {
+	some f in vpn109.findings with input as gateway({"config": testing.nowhere})
+	f.severity == "warning"
+}
+
+test_fires_for_carrier_space if {
+	count(vpn109.findings) == 1 with input as gateway({"pool": testing.prefixes(["100.64.0.0/11"])})
+}
+
+test_silent_when_masqueraded if {
+	count(vpn109.findings) == 0 with input as gateway({"masquerade": testing.switch("present")})
+}
+
+test_silent_when_routed if {
+	count(vpn109.findings) == 0 with input as gateway({"pool_routed": testing.switch("present")})
+}
+
+test_silent_for_a_public_pool if {
+	count(vpn109.findings) == 0 with input as gateway({"pool": testing.prefixes(["198.51.100.0/24"])})
+}
+
+test_silent_for_ipv6_only if {
+	count(vpn109.findings) == 0 with input as gateway({"pool": testing.prefixes(["fd00:8::/64"])})
+}
+
+test_silent_in_user_space if {
+	count(vpn109.findings) == 0 with input as gateway({"user_space": "present"})
+}
+
+test_silent_on_the_host_network if {
+	count(vpn109.findings) == 0 with input as testing.pods([testing.pod({
+		"host_network": {"state": "present", "value": "true", "ref": testing.nowhere},
+		"tunnels": [server({})],
+	})])
+}
+
+test_silent_for_a_client if {
+	count(vpn109.findings) == 0 with input as testing.pods([testing.pod({"role": "sidecar", "tunnels": [server({"side": "client"})]})])
+}
+
+test_silent_when_unknown if {
+	count(vpn109.findings) == 0 with input as gateway({"masquerade": testing.switch("unknown")})
+}
+
+test_silent_when_the_route_is_unknown if {
+	count(vpn109.findings) == 0 with input as gateway({"pool_routed": testing.switch("unknown")})
+}

@@ -1,0 +1,117 @@
+# METADATA
+# title: nothing stops traffic outside the tunnel while it is down
+# description: |
+#   A tunnel sidecar changes routes. While it starts, reconnects or has crashed, those routes are not
+#   there, and the application's packets take the pod's ordinary default route: they leave with the
+#   node's address, unencrypted. On a healthy cluster the gap is short, on a broken one it is
+#   permanent, and the application sees no error.
+#
+#   A running sidecar is no egress policy. What stops such packets is the image's own kill switch, a
+#   firewall rule in `PostUp`, or a NetworkPolicy that denies egress by default and admits the
+#   tunnel's own transport: its address or port, and DNS. A policy outside the pod also holds when
+#   the sidecar is gone. Inside the tunnel it sees nothing.
+#
+#   Plain flannel enforces no NetworkPolicy at all: the objects are accepted and have no effect.
+# related_resources:
+#   - ref: https://kubernetes.io/docs/concepts/services-networking/network-policies/
+#     description: "Kubernetes: network policies"
+#   - ref: https://man7.org/linux/man-pages/man8/wg-quick.8.html
+#     description: "wg-quick: a kill switch in PostUp"
+# custom:
+#   id: VPN304
+#   name: no-kill-switch
+#   severities: [warning, note]
+#   family: sidecar
+#   claims: [C8, C9, C10]
+#   fires: |
+#     A pod with an application sends it through a tunnel whose kill switch is off or which has none,
+#     and no policy in force limits the pod's egress to the tunnel's transport. **Warning** for a tunnel
+#     that carries the default route, **note** for a split tunnel.
+#   silent: |
+#     - the image's kill switch is on, or hooks or scripts reject what would leave outside the tunnel
+#     - a policy of Kubernetes, Calico or Cilium limits egress to the tunnel's address or port, with or
+#       without DNS and the cluster
+#     - servers and gateways, members of a mesh that take no routes, data planes in user space
+#     - the configuration, a hook or a policy cannot be made out
+#   verify: [kill-test]
+#   since: "0.1"
+package vpnlint.rules.vpn304
+
+import data.vpnlint.lib.pods
+import data.vpnlint.lib.text
+
+findings contains finding if {
+	some pod in input.facts.pods
+	pod.role in {"sidecar", "client"}
+	pod.egress.tunnel_only == "absent"
+	some tunnel in pod.tunnels
+	leaks(pod, tunnel)
+	finding := {
+		"ref": tunnel.kill_switch.ref,
+		"pod": pod.id,
+		"severity": severity(tunnel),
+		"message": message(pod, tunnel),
+		"containers": affected(pod, tunnel),
+		"related": related(pod),
+		"verify": {"tunnel": tunnel.container, "container": pods.first_application(pod)},
+	}
+}
+
+leaks(pod, tunnel) if {
+	tunnel.side in {"client", "mesh"}
+	tunnel.user_space == "absent"
+	tunnel.routes.state == "present"
+	tunnel.kill_switch.state == "absent"
+	count(affected(pod, tunnel)) > 0
+}
+
+# Those whose packets the tunnel is for.
+affected(pod, tunnel) := {c.name | some c in pod.containers; concerned(c, tunnel)}
+
+concerned(container, _) if container.application
+
+concerned(container, tunnel) if {
+	container.combined
+	container.name == tunnel.container
+}
+
+severity(tunnel) := "warning" if tunnel.routes.default
+
+severity(tunnel) := "note" if not tunnel.routes.default
+
+message(pod, tunnel) := sprintf(
+	"%s has no kill switch that is on, and %s: while it is down, %s of %s leave the node in the clear",
+	[tunnel.family_title, policy(pod), what(tunnel), text.containers(affected(pod, tunnel))],
+)
+
+what(tunnel) := "all packets" if tunnel.routes.default
+
+what(tunnel) := sprintf("packets to %s", [text.list(prefixes(tunnel))]) if not tunnel.routes.default
+
+# A long list is cut short.
+prefixes(tunnel) := list if {
+	list := [p.prefix | some p in tunnel.routes.prefixes]
+	count(list) <= 4
+}
+
+prefixes(tunnel) := array.concat(array.slice(list, 0, 3), [sprintf("%d more", [count(list) - 3])]) if {
+	list := [p.prefix | some p in tunnel.routes.prefixes]
+	count(list) > 4
+}
+
+policy(pod) := "the pod's network policies are void, since flannel enforces none" if pod.egress.unenforced.state == "present"
+
+policy(pod) := "no network policy limits the pod's egress" if {
+	pod.egress.unenforced.state != "present"
+	pod.egress.deny_by_default == "absent"
+}
+
+policy(pod) := "the pod's network policies admit more than the tunnel's transport" if {
+	pod.egress.unenforced.state != "present"
+	pod.egress.deny_by_default != "absent"
+}
+
+related(pod) := array.concat(
+	[{"ref": pod.egress.unenforced.ref, "says": "the cluster's CNI is flannel"} | pod.egress.unenforced.state == "present"],
+	[{"ref": p, "says": "this policy selects the pod"} | some p in pod.egress.policies],
+)

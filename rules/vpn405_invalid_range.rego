@@ -1,0 +1,55 @@
+# METADATA
+# title: a range that its reader refuses
+# description: |
+#   Ranges are written as text in many places, and each place has a reader of its own. This rule
+#   speaks where that reader is known to refuse what is written: a prefix that is none, an address
+#   where a prefix must be, IPv6 where only IPv4 is read, a netmask whose ones are not in one piece,
+#   and bits right of the mask where the reader insists that there are none (`TS_ROUTES`,
+#   `--advertise-routes`, the selectors of a ComputeVPNTunnel).
+#
+#   Most readers mask such bits, and then nothing is wrong: WireGuard's `Address` always has them,
+#   `AllowedIPs` may. Neither are these: a block that is only a netmask (`/14`) in Config Connector,
+#   where Google chooses the addresses; an address range (`10.30.0.10-10.30.0.20`) in a MetalLB pool;
+#   two prefixes in one string where a cluster has two families; placeholders that a start script
+#   fills in.
+#
+#   A range in the list of a masquerade agent is VPN205's, one in the bypass list of a tunnel
+#   VPN310's.
+# related_resources:
+#   - ref: https://kubernetes.io/docs/reference/config-api/kubeadm-config.v1beta4/
+#     description: "kubeadm: networking"
+#   - ref: https://openvpn.net/community-docs/community-articles/openvpn-2-6-manual.html
+#     description: "OpenVPN: server, route"
+#   - ref: https://tailscale.com/docs/features/containers/docker
+#     description: "Tailscale: TS_ROUTES"
+# custom:
+#   id: VPN405
+#   name: invalid-range
+#   severities: [error]
+#   family: plan
+#   claims: [C6]
+#   fires: |
+#     A pod, service or node range of a cluster declaration, a VPN selector, a WireGuard `Address` or
+#     `AllowedIPs`, an OpenVPN netmask, an advertised route or the `ipBlock` of a policy that its reader
+#     refuses.
+#   silent: |
+#     - the reader masks or ignores it
+#     - legal oddities: a bare netmask, an address range, two families in one string
+#     - the text is filled in when the tree is applied or the container starts
+#   since: "0.1"
+package vpnlint.rules.vpn405
+
+findings contains finding if {
+	some range in input.facts.invalid
+	finding := object.union(
+		{
+			"ref": range.ref,
+			"message": sprintf("%s %q is refused by its reader: %s; %s", [range.says, range.text, range.why, range.fate]),
+		},
+		of_pod(range),
+	)
+}
+
+of_pod(range) := {"pod": range.pod} if range.pod != ""
+
+of_pod(range) := {} if range.pod == ""
