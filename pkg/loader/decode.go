@@ -34,6 +34,7 @@ type unit struct {
 	kind      source.InputKind
 	dir       string // source.Object.Unit
 	namespace string // for objects that name none; "" for manifests
+	crds      bool   // of a chart's crds directory
 }
 
 // identity is the textMap of a text that was written as it is decoded.
@@ -446,7 +447,31 @@ func (d *decoder) add(tree map[string]any, apiVersion, kind string, root *yaml.N
 			o.Namespace = ns
 		}
 	}
+	o.Helm = helmRole(tree)
+	if d.unit.crds {
+		o.Helm = source.HelmCRD
+	}
 	d.objects = append(d.objects, o)
+}
+
+// helmRole reads the annotation by which Helm knows its hooks. It is an object's
+// own and counts in what helm template wrote as well.
+func helmRole(tree map[string]any) source.HelmRole {
+	annotations := asMap(asMap(tree["metadata"])["annotations"])
+	events, _ := annotations["helm.sh/hook"].(string)
+	role := source.HelmRole("")
+	for event := range strings.SplitSeq(events, ",") {
+		switch strings.TrimSpace(event) {
+		case "":
+		case "test", "test-success", "test-failure":
+			if role == "" {
+				role = source.HelmTest
+			}
+		default:
+			return source.HelmHook // it runs by itself, whatever else it is
+		}
+	}
+	return role
 }
 
 // identify returns the apiVersion and kind of a document. Two kinds of cluster

@@ -613,6 +613,7 @@ func (r *chartRun) read(texts map[string]string, root *valueScope) {
 		}
 		r.decode(source.NewFile(e.file.Path(), text), r.mapOf(e, text, texts[e.twin], root, defines), u)
 	}
+	u.crds = true
 	for _, crd := range r.loaded.chart.CRDObjects() {
 		file := r.loaded.files[crd.File]
 		if file == nil {

@@ -94,7 +94,7 @@ func renderKustomization(ctx context.Context, t *tree, g *kustGraph, opts Option
 		if kind == "" {
 			continue
 		}
-		o := &source.Object{APIVersion: apiVersion, Kind: kind, Tree: tree, Unit: unitDir, Input: source.Kustomization}
+		o := &source.Object{APIVersion: apiVersion, Kind: kind, Tree: tree, Unit: unitDir, Input: source.Kustomization, Helm: helmRole(tree)}
 		if meta, ok := tree["metadata"].(map[string]any); ok {
 			o.Name, _ = meta["name"].(string)
 			o.Namespace, _ = meta["namespace"].(string)

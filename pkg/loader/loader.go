@@ -336,19 +336,6 @@ func assignIDs(objects []*source.Object) {
 	}
 }
 
-// stdin reads the documents of standard input.
-func (l *load) stdin(ctx context.Context) outcome {
-	if l.opts.Stdin == nil {
-		return outcome{skip: "there is no standard input"}
-	}
-	text, err := readLimited(l.opts.Stdin, l.opts.Limits.FileBytes, 0)
-	if err != nil {
-		g := unreadable(stdinName, err)
-		return outcome{rendered: rendered{gaps: []finding.Gap{g}}}
-	}
-	return l.decode(ctx, source.NewFile(stdinName, text), ".", true)
-}
-
 // manifest reads a file of plain objects. named: it stands on the command line.
 func (l *load) manifest(ctx context.Context, t *tree, name string, named bool) outcome {
 	f, err := t.readFile(name)

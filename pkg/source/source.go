@@ -129,6 +129,8 @@ type Object struct {
 	Unit string
 	// Input is how the object was read.
 	Input InputKind
+	// Helm is the part that the object has in a chart beside its workloads.
+	Helm HelmRole
 	// ValueSets are the names of all the value sets that the object's chart is
 	// rendered with, the default first; nil for what comes of no chart.
 	ValueSets []string
@@ -147,6 +149,19 @@ const (
 	Manifest      InputKind = "manifest"
 	Chart         InputKind = "chart"
 	Kustomization InputKind = "kustomization"
+)
+
+// HelmRole tells apart what Helm treats in its own way. The zero value is an
+// ordinary object.
+type HelmRole string
+
+// The roles. A hook runs at a moment of the release's life and is not part of
+// it; a test runs only when somebody asks for it; CRDs of a chart's crds
+// directory are installed before everything else and never upgraded.
+const (
+	HelmHook HelmRole = "hook"
+	HelmTest HelmRole = "test"
+	HelmCRD  HelmRole = "crd"
 )
 
 // Origin knows where an object's fields were written.
