@@ -37,14 +37,16 @@ func Read(ctx context.Context, objects []*source.Object, catalog *images.Catalog
 	}
 
 	sites := readSites(ix, cs)
+	agents, unread := readAgents(ix, cs, sites, pods)
 	out := &Facts{
 		Pods:     make([]Pod, 0, len(pods)),
 		Sites:    orEmpty(sites),
-		Agents:   orEmpty(readAgents(ix, cs, sites, pods)),
+		Agents:   orEmpty(agents),
 		Clusters: make([]Cluster, 0, len(cs.clusters)),
 		Claims:   orEmpty(readClaims(ix, cs, pods, sites)),
 
 		PolicyBlocks: readPolicyBlocks(ix, cs),
+		UnreadLists:  orEmpty(unread),
 	}
 	readPoolRoutes(ix, pods)
 	for _, p := range pods {
@@ -67,6 +69,7 @@ func readPod(p *podView) {
 	readPrivilegeNeeds(p)
 	readForwarding(p)
 	readNeeds(p)
+	p.pod.ClusterResolver = clusterResolver(p)
 	p.pod.Egress = readEgress(p)
 	readCaptures(p)
 	readGates(p)

@@ -32,7 +32,7 @@ const masqConfig = "/etc/config/ip-masq-agent"
 // defaults, so that a missing key keeps them; Azure's and Cilium's start from
 // an empty list as soon as there is a file. The upstream agent and Azure's
 // refuse a prefix with host bits, Cilium masks it.
-func readAgents(ix *index, cs *clusterSet, sites []Site, pods []*podView) []Agent {
+func readAgents(ix *index, cs *clusterSet, sites []Site, pods []*podView) ([]Agent, []UnreadList) {
 	r := &agentReader{ix: ix, cs: cs, sites: sites, readBy: map[source.ObjectID]bool{}}
 	for _, p := range pods {
 		for _, c := range p.containers {
@@ -41,12 +41,13 @@ func readAgents(ix *index, cs *clusterSet, sites []Site, pods []*podView) []Agen
 			}
 		}
 	}
+	unread := r.unreadLists()
 	r.listsWithoutAgent()
 	r.managed()
 	slices.SortStableFunc(r.agents, func(a, b Agent) int {
 		return cmp.Or(strings.Compare(a.Cluster, b.Cluster), compareRefs(a.Ref, b.Ref), compareRefs(a.List.Ref, b.List.Ref))
 	})
-	return r.agents
+	return r.agents, unread
 }
 
 type agentReader struct {
@@ -58,6 +59,16 @@ type agentReader struct {
 	readBy map[source.ObjectID]bool
 	// unplaced: an agent whose cluster is not known may be anybody's.
 	unplaced bool
+	running  []runningAgent
+}
+
+// runningAgent is an agent's container and what it reads.
+type runningAgent struct {
+	pod       *podView
+	container *containerView
+	kind      string
+	cluster   *founded
+	reads     int // files
 }
 
 func agentKind(p *podView, c *containerView) string {
@@ -140,6 +151,7 @@ func (r *agentReader) workload(p *podView, c *containerView, kind string) {
 	for _, f := range files {
 		r.readBy[f.Ref.Object] = true
 	}
+	r.running = append(r.running, runningAgent{pod: p, container: c, kind: kind, cluster: known, reads: len(files)})
 	r.add(a, fl, known)
 }
 
@@ -225,6 +237,9 @@ func readList(kind string, fl flags, files []mountedFile, agent source.Ref) List
 			}
 		}
 	}
+	if kind == agentUpstream && len(files) > 0 {
+		readResync(&out, files[0])
+	}
 	if out.Source == "explicit" {
 		out.Why = "nonMasqueradeCIDRs"
 		if len(out.Entries) == 0 {
@@ -308,6 +323,9 @@ func (r *agentReader) listsWithoutAgent() {
 		f := r.place(a, o)
 		if f == nil && len(r.cs.founded) > 0 || r.hasAgent(a.Cluster) {
 			continue
+		}
+		if f != nil && autopilot(f) {
+			continue // nothing reads it there (FG A2.7)
 		}
 		// GKE's agent runs with all reserved ranges as its default (FG A2.1).
 		var fl flags

@@ -31,6 +31,8 @@ type Facts struct {
 	Invalid []InvalidRange `json:"invalid"`
 	// PolicyBlocks are the addresses that policies and firewalls name.
 	PolicyBlocks []PolicyBlock `json:"policy_blocks"`
+	// UnreadLists are the exemption lists that no agent reads.
+	UnreadLists []UnreadList `json:"unread_lists"`
 
 	// Claims go to cidrplan.Compute; rules see the resulting plan.
 	Claims []cidrplan.Claim `json:"-"`
@@ -101,10 +103,13 @@ type Pod struct {
 	Role    Role   `json:"role"`
 	RoleWhy string `json:"role_why"`
 	// Clusters it belongs to; empty: no cluster known.
-	Clusters    []string    `json:"clusters"`
-	HostNetwork Setting     `json:"host_network"` // Value "true" or "false"
-	DNSPolicy   Setting     `json:"dns_policy"`
-	Containers  []Container `json:"containers"` // in start order
+	Clusters    []string `json:"clusters"`
+	HostNetwork Setting  `json:"host_network"` // Value "true" or "false"
+	DNSPolicy   Setting  `json:"dns_policy"`
+	// ClusterResolver: the pod's own settings give it the cluster's resolver; Ref
+	// is the field that decides (FG D6.4).
+	ClusterResolver Switch      `json:"cluster_resolver"`
+	Containers      []Container `json:"containers"` // in start order
 
 	Forwarding Forwarding `json:"forwarding"`
 	// Sysctls are those of the pod's securityContext.
@@ -538,6 +543,11 @@ type List struct {
 	Entries []PrefixAt `json:"entries"`
 	// Valid: the agent accepts it (VPN205 speaks otherwise).
 	Valid Known `json:"valid"`
+	// Resync is the interval at which an agent that knows one writes its rules
+	// anew. State Absent: the default of 60s, written or not.
+	Resync Setting `json:"resync"`
+	// ResyncReason is the comment next to the interval, "" for none.
+	ResyncReason string `json:"resync_reason"`
 	// Refused are the pieces for which the agent refuses its configuration.
 	Refused []RefusedConfig `json:"refused"`
 }
@@ -577,6 +587,23 @@ type InvalidRange struct {
 	Why  string `json:"why"`
 	// Fate is what happens then: "kubeadm refuses its configuration".
 	Fate string `json:"fate"`
+}
+
+// UnreadList is a ConfigMap with an exemption list that no agent reads.
+type UnreadList struct {
+	Object  finding.ObjectName `json:"object"`
+	Ref     source.Ref         `json:"ref"` // what is wrong: a key, the name, the mount
+	Cluster string             `json:"cluster"`
+	// Agent is the workload that should read it, "" when none is in view.
+	Agent string `json:"agent"`
+	// AgentNamespace and AgentContainer are for checks on the cluster.
+	AgentNamespace string `json:"agent_namespace"`
+	AgentContainer string `json:"agent_container"`
+	// Wrong: key | name | namespace | path | mount | autopilot.
+	Wrong string `json:"wrong"`
+	Why   string `json:"why"`
+	// Expected is where the agent looks instead; it may be zero.
+	Expected source.Ref `json:"expected"`
 }
 
 // Target is one VPN destination held against an exemption list.

@@ -17,7 +17,7 @@ invalid(list) := {"facts": facts({"invalid": list}), "plan": plan([])}
 overlaps(list) := {"facts": facts({}), "plan": plan(list)}
 
 facts(given) := made(
-	{"pods": [], "agents": [], "sites": [], "clusters": [], "invalid": [], "policy_blocks": []},
+	{"pods": [], "agents": [], "sites": [], "clusters": [], "invalid": [], "policy_blocks": [], "unread_lists": []},
 	given,
 )
 
@@ -39,6 +39,7 @@ pod(given) := made(
 		"role": "gateway", "role_why": "a server", "clusters": [],
 		"host_network": {"state": "absent", "value": "false", "ref": nowhere},
 		"dns_policy": {"state": "absent", "value": "ClusterFirst", "ref": nowhere},
+		"cluster_resolver": switch("present"),
 		"containers": [container({})], "forwarding": forwarding([]), "tunnels": [], "needs": [], "gates": [],
 		"egress": egress("absent"),
 	},
@@ -219,6 +220,18 @@ exemptions(given) := made(
 	{
 		"source": "explicit", "ref": ref("/data/config"), "why": "nonMasqueradeCIDRs",
 		"entries": prefixes(["10.0.0.0/8"]), "valid": "present", "refused": [],
+		"resync": {"state": "absent", "value": "60s", "ref": ref("/data/config")}, "resync_reason": "",
+	},
+	given,
+)
+
+# A list under a key that the agent does not read.
+unread_list(given) := made(
+	{
+		"object": {"apiVersion": "v1", "kind": "ConfigMap", "namespace": "kube-system", "name": "ip-masq-agent"},
+		"ref": ref("/data/list"), "cluster": "prod", "agent": "ds/ip-masq-agent", "agent_namespace": "kube-system",
+		"agent_container": "ip-masq-agent", "wrong": "key", "why": "ds/ip-masq-agent does not find the key list",
+		"expected": ref("/volume"),
 	},
 	given,
 )
@@ -265,7 +278,7 @@ everything := {
 		})],
 		"agents": [agent({"targets": [target({})], "wide": prefixes(["10.0.0.0/8"])})],
 		"sites": [site({"remote": prefixes(["10.20.0.0/16"])})],
-		"clusters": [], "invalid": [invalid_range({})], "policy_blocks": [policy_block({})],
+		"clusters": [], "invalid": [invalid_range({})], "policy_blocks": [policy_block({})], "unread_lists": [unread_list({})],
 	},
 	"plan": plan([overlap(claim("vpn", "10.20.0.0/16"), claim("pod", "10.16.0.0/12"), "a-in-b", ["10.20.0.0/16"])]),
 }

@@ -1,0 +1,45 @@
+# METADATA
+# title: a masquerade list is in the tree, the agent that reads it is not
+# description: |
+#   The list says what is meant, the agent writes the rules. Without the agent on the nodes the
+#   ConfigMap changes nothing, and nobody says so. It may be that the platform or another repository
+#   runs it; that is worth writing down, because the next cluster may not.
+# related_resources:
+#   - ref: https://github.com/kubernetes-sigs/ip-masq-agent
+#     description: "ip-masq-agent: the DaemonSet"
+#   - ref: https://cloud.google.com/kubernetes-engine/docs/concepts/ip-masquerade-agent
+#     description: "GKE: which clusters run the agent"
+# custom:
+#   id: VPN207
+#   name: agent-not-deployed
+#   severities: [note]
+#   family: masquerade
+#   claims: [M3]
+#   fires: |
+#     The ConfigMap `kube-system/ip-masq-agent` has the key `config`, and no agent of its cluster is in
+#     view.
+#   silent: |
+#     - an agent is in view
+#     - its cluster is a GKE cluster of the tree: GKE runs the agent itself
+#     - several clusters are equally near, so that it is not known whose list it is
+#   since: "0.1"
+package vpnlint.rules.vpn207
+
+import data.vpnlint.lib.masquerade
+import data.vpnlint.lib.places
+import data.vpnlint.lib.text
+
+findings contains finding if {
+	some agent in input.facts.agents
+	agent.kind == "ip-masq-agent"
+	not places.written(agent.ref)
+	places.written(agent.list.ref)
+	finding := {
+		"ref": agent.list.ref,
+		"message": sprintf(
+			"%s %s/%s%s holds a masquerade list and no agent that reads it is in view: where none runs, this list decides nothing and pods leave as the nodes' own rules say",
+			[agent.object.kind, agent.object.namespace, agent.object.name, text.of_cluster(agent.cluster)],
+		),
+		"clusters": masquerade.clusters(agent),
+	}
+}

@@ -1,0 +1,58 @@
+# METADATA
+# title: a VPN pod that needs cluster names is not given the cluster's resolver
+# description: |
+#   `dnsPolicy: Default` gives a pod the resolver of its node, and `None` only what `dnsConfig` lists.
+#   On the host network the usual `ClusterFirst` falls back to the node's resolver as well; only
+#   `ClusterFirstWithHostNet` asks the cluster. People choose these for the VPN client, which must find
+#   its endpoint, but there is one `/etc/resolv.conf` for all containers of a pod: the application
+#   beside it cannot resolve cluster names, whatever the tunnel does.
+# related_resources:
+#   - ref: https://kubernetes.io/docs/concepts/services-networking/dns-pod-service/#pod-s-dns-policy
+#     description: "Kubernetes: the pod's DNS policy"
+# custom:
+#   id: VPN502
+#   name: pod-dns-policy-loses-cluster-dns
+#   severities: [warning]
+#   family: names
+#   claims: [C7]
+#   fires: |
+#     `dnsPolicy: None` or `Default` without a resolver of the cluster in `dnsConfig`, or `hostNetwork`
+#     without `ClusterFirstWithHostNet`, in a pod with a VPN in which another container uses a cluster
+#     name.
+#   silent: |
+#     - no container uses a cluster name
+#     - the name servers hold an address of the service range, or the node-local cache
+#     - a name server on a loopback address: it is the pod's own and may know the cluster
+#     - a private name server where the cluster's ranges are not in view
+#   verify: [resolver]
+#   since: "0.1"
+package vpnlint.rules.vpn502
+
+import data.vpnlint.lib.places
+import data.vpnlint.lib.text
+
+findings contains finding if {
+	some pod in input.facts.pods
+	pod.role in {"sidecar", "client", "gateway", "mesh"}
+	count(pod.tunnels) > 0
+	pod.cluster_resolver.state == "absent"
+	names := [n | some n in pod.needs; n.kind == "name"]
+	count(names) > 0
+	finding := {
+		"ref": pod.cluster_resolver.ref,
+		"pod": pod.id,
+		"message": sprintf(
+			"%s keeps the cluster's resolver away from the pod: %s cannot resolve %s, the look-up goes to a name server outside the cluster",
+			[pod.cluster_resolver.why, text.containers({n.container | some n in names}), text.set_list({n.says | some n in names})],
+		),
+		"containers": {n.container | some n in names},
+		"related": [{"ref": n.ref, "says": sprintf("%s uses a cluster name: %s", [n.container, n.says])} |
+			some n in names
+			places.written(n.ref)
+		],
+		"verify": {
+			"container": sort({n.container | some n in names})[0],
+			"name": "kubernetes.default.svc.cluster.local",
+		},
+	}
+}

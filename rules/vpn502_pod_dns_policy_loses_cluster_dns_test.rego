@@ -1,0 +1,47 @@
+package vpnlint.rules.vpn502_test
+
+import data.vpnlint.lib.testing
+import data.vpnlint.rules.vpn502
+
+with_pod(given) := testing.pods([testing.pod(object.union(
+	{
+		"role": "sidecar", "tunnels": [testing.tunnel({})], "needs": [testing.need("name")],
+		"cluster_resolver": {"state": "absent", "why": "dnsPolicy: Default", "ref": testing.ref("/spec/template/spec/dnsPolicy")},
+	},
+	given,
+))])
+
+test_fires_at_the_policy if {
+	found := vpn502.findings with input as with_pod({})
+	count(found) == 1
+	some f in found
+	f.ref == testing.ref("/spec/template/spec/dnsPolicy")
+	contains(f.message, "dnsPolicy: Default keeps the cluster's resolver away from the pod: container app cannot resolve")
+}
+
+test_fires_for_a_gateway_on_the_host_network if {
+	resolver := {"why": "hostNetwork without dnsPolicy: ClusterFirstWithHostNet"}
+	found := vpn502.findings with input as with_pod({"role": "gateway", "cluster_resolver": object.union(testing.switch("absent"), resolver)})
+	some f in found
+	startswith(f.message, "hostNetwork without")
+}
+
+test_fires_for_a_mesh if {
+	count(vpn502.findings) == 1 with input as with_pod({"role": "mesh"})
+}
+
+test_silent_with_the_cluster_resolver if {
+	count(vpn502.findings) == 0 with input as with_pod({"cluster_resolver": testing.switch("present")})
+}
+
+test_silent_without_cluster_names if {
+	count(vpn502.findings) == 0 with input as with_pod({"needs": [testing.need("service"), testing.need("replies")]})
+}
+
+test_silent_without_a_vpn if {
+	count(vpn502.findings) == 0 with input as with_pod({"role": "none", "tunnels": []})
+}
+
+test_silent_when_unknown if {
+	count(vpn502.findings) == 0 with input as with_pod({"cluster_resolver": testing.switch("unknown")})
+}
