@@ -31,10 +31,17 @@ func CompareSets(a, b string) int {
 // valueSet is one set of values to render a chart with.
 type valueSet struct {
 	name string
-	// bundled is the values file that the chart brings for the set, nil for the
-	// sets of the user.
-	bundled *source.File
+	// bundled are the values files that the chart brings for the set, or that the
+	// kustomization gives which inflates it.
+	bundled []bundledValues
 	files   []string // of the user
+}
+
+// bundledValues is a values file that has been read; fixed is where its values
+// are shown if not in the file itself.
+type bundledValues struct {
+	file  *source.File
+	fixed *source.Location
 }
 
 // setObjects is what a chart comes to with one of its value sets.
@@ -104,7 +111,7 @@ func chartSets(at chartAt, opts Options) (sets []valueSet, gaps []finding.Gap) {
 	sets = append(sets, valueSet{name: DefaultSet})
 	for _, name := range sortedKeys(at.packed) {
 		if isCIValues(name) {
-			sets = append(sets, valueSet{name: name, bundled: at.packed[name]})
+			sets = append(sets, valueSet{name: name, bundled: []bundledValues{{file: at.packed[name]}}})
 		}
 	}
 	if at.packed == nil {
@@ -132,7 +139,7 @@ func bundledSets(t *tree, dir string, sets []valueSet) ([]valueSet, []finding.Ga
 			gaps = append(gaps, setGap(unreadable(t.display(path.Join(dir, "ci", e.Name())), err)))
 			continue
 		}
-		sets = append(sets, valueSet{name: "ci/" + e.Name(), bundled: withoutBOM(f)})
+		sets = append(sets, valueSet{name: "ci/" + e.Name(), bundled: []bundledValues{{file: withoutBOM(f)}}})
 	}
 	return sets, gaps
 }

@@ -46,6 +46,7 @@ type kustNode struct {
 	spec      types.Kustomization
 	older     olderFields
 	resources []kustItem
+	helm      []kustHelm
 	// components in order.
 	components []*kustNode
 }
@@ -78,6 +79,10 @@ func newOlderFields(k *types.Kustomization) olderFields {
 func withoutDeprecations(n *kustNode, files map[string]*source.File) types.Kustomization {
 	k := n.spec
 	k.Resources = slices.Clone(k.Resources)
+	for _, h := range n.helm {
+		k.Resources = append(k.Resources, h.resourceName())
+	}
+	k.HelmCharts, k.HelmGlobals = nil, nil
 	k.FixKustomization()
 	// Strategic merge patches run before the others, so they go first.
 	var patches []types.Patch
@@ -381,10 +386,12 @@ func (r *kustReader) walk(n *kustNode, stack []string, config bool) {
 	r.plugins(n, "generators", k.Generators, stack)
 	r.plugins(n, "transformers", k.Transformers, stack)
 	r.plugins(n, "validators", k.Validators, stack)
-	for _, field := range []string{"helmCharts", "helmChartInflationGenerator"} {
-		if len(k.HelmCharts) > 0 && field == "helmCharts" || len(k.HelmChartInflationGenerator) > 0 && field != "helmCharts" {
-			r.refuse(n, n.field(field), field+" needs the helm program and network access, which are never used; lint the chart itself, or the output of kustomize build --enable-helm")
-		}
+	for i := range k.HelmCharts {
+		r.helmChart(n, i)
+	}
+	if len(k.HelmChartInflationGenerator) > 0 {
+		const field = "helmChartInflationGenerator"
+		r.refuse(n, n.field(field), field+" needs the helm program and network access, which are never used; use helmCharts with the chart in the tree, or lint the output of kustomize build --enable-helm")
 	}
 	if config && (len(k.Patches)+len(n.older.strategicMerge)+len(n.older.json6902)+len(k.Replacements)+len(k.CommonAnnotations)+len(k.ConfigMapGenerator)+len(k.SecretGenerator) > 0) {
 		r.refuse(n, nil, "it changes plug-in configurations before they run, which cannot be checked beforehand; lint the output of kustomize build")

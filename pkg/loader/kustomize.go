@@ -60,6 +60,10 @@ func renderKustomization(ctx context.Context, t *tree, g *kustGraph, opts Option
 	// Read what is to be merged first: a file that does not parse gets a line,
 	// and an alias bomb goes off within our limits instead of in the library.
 	a := newAccumulation(t, files, limits)
+	charts, fromCharts := renderHelm(ctx, t, g, opts)
+	a.charts = charts
+	out.files = append(out.files, fromCharts.files...)
+	out.used = append(out.used, fromCharts.used...)
 	candidates := a.target(ctx, g.root, nil)
 	for _, dir := range sortedKeys(g.nodes) {
 		a.patches(g.nodes[dir])
@@ -72,12 +76,20 @@ func renderKustomization(ctx context.Context, t *tree, g *kustGraph, opts Option
 	if len(out.gaps) > 0 {
 		return out
 	}
-	out.gaps = append(out.gaps, a.gaps...)
+	out.gaps = append(append(out.gaps, fromCharts.gaps...), a.gaps...)
 	for _, dir := range sortedKeys(g.nodes) {
 		n := g.nodes[dir]
 		data, err := json.Marshal(withoutDeprecations(n, files))
 		if err == nil {
 			err = memory.WriteFile("/"+n.name, data)
+		}
+		for i, h := range n.helm {
+			if err == nil {
+				data, err = resource(charts[n][i])
+			}
+			if err == nil {
+				err = memory.WriteFile(path.Join("/", n.dir, h.resourceName()), data)
+			}
 		}
 		if err != nil {
 			return refuse(n.file.Path(), 1, err.Error())

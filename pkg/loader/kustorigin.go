@@ -28,6 +28,8 @@ type accumulation struct {
 	// decoded and patchesOf are kept by file and kustomization.
 	decoded   map[string][]*source.Object
 	patchesOf map[*kustNode][]*kustPatch
+	// charts are the objects of the charts that each kustomization inflates.
+	charts map[*kustNode][][]*source.Object
 }
 
 func newAccumulation(t *tree, files map[string]*source.File, limits Limits) *accumulation {
@@ -68,6 +70,11 @@ func (a *accumulation) target(ctx context.Context, n *kustNode, candidates []*ca
 			continue
 		}
 		for _, o := range a.objects(ctx, item.file) {
+			candidates = append(candidates, &candidate{object: o, kind: o.Kind, name: o.Name, namespace: o.Namespace})
+		}
+	}
+	for _, objects := range a.charts[n] {
+		for _, o := range objects {
 			candidates = append(candidates, &candidate{object: o, kind: o.Kind, name: o.Name, namespace: o.Namespace})
 		}
 	}

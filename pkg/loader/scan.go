@@ -321,6 +321,12 @@ func (s *treeScan) settle() {
 			delete(s.kustomizations, dir)
 		}
 	}
+	for dir := range s.charts {
+		// A chart that a kustomization inflates is rendered with its values.
+		if used[dir] {
+			delete(s.charts, dir)
+		}
+	}
 	for dir := range s.components {
 		if !used[dir] {
 			s.skip(path.Join(dir, "kustomization.yaml"), "it is a component that no kustomization here uses")

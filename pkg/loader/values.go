@@ -353,35 +353,36 @@ type userValues struct {
 // contradicted by a file that he may not know. A nil result comes with a gap.
 func readUserValues(opts Options, set valueSet, limits Limits) (*userValues, *finding.Gap) {
 	u := &userValues{merged: map[string]any{}}
-	names := slices.Concat(opts.ValuesFiles, set.files)
-	if set.bundled != nil {
-		names = append([]string{""}, names...)
-	}
-	for i, name := range names {
-		var file *source.File
-		var err error
-		if i == 0 && set.bundled != nil {
-			file = set.bundled
-		} else {
-			file, err = readValuesFile(opts, name, limits)
-		}
-		if err == nil {
-			tree := map[string]any{}
-			if err = sigsyaml.Unmarshal([]byte(file.Text()), &tree); err == nil {
-				u.merged = mergeMaps(u.merged, tree)
-				u.files = append(u.files, file)
-				u.layers = append([]*valueLayer{{by: byValuesFile, file: file}}, u.layers...)
-				continue
-			}
-			err = fmt.Errorf("parsing it: %w", err)
-		}
-		shown := shownPath(opts.Dir, absolute(opts.Dir, name))
-		if i == 0 && set.bundled != nil {
-			shown = set.bundled.Path()
-		}
-		return nil, &finding.Gap{
+	failed := func(shown string, err error) *finding.Gap {
+		return &finding.Gap{
 			Kind: finding.Unreadable, File: shown, What: "the values file could not be read", Why: err.Error(),
 			Consequence: "the chart was not rendered and none of its objects were checked",
+		}
+	}
+	add := func(v bundledValues) error {
+		tree := map[string]any{}
+		if err := sigsyaml.Unmarshal([]byte(v.file.Text()), &tree); err != nil {
+			return fmt.Errorf("parsing it: %w", err)
+		}
+		u.merged = mergeMaps(u.merged, tree)
+		if v.fixed == nil {
+			u.files = append(u.files, v.file)
+		}
+		u.layers = append([]*valueLayer{{by: byValuesFile, file: v.file, fixed: v.fixed}}, u.layers...)
+		return nil
+	}
+	for _, v := range set.bundled {
+		if err := add(v); err != nil {
+			return nil, failed(v.file.Path(), err)
+		}
+	}
+	for _, name := range slices.Concat(opts.ValuesFiles, set.files) {
+		file, err := readValuesFile(opts, name, limits)
+		if err == nil {
+			err = add(bundledValues{file: file})
+		}
+		if err != nil {
+			return nil, failed(shownPath(opts.Dir, absolute(opts.Dir, name)), err)
 		}
 	}
 	if len(opts.Set) == 0 {

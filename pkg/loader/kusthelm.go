@@ -1,0 +1,172 @@
+package loader
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+
+	"sigs.k8s.io/kustomize/api/types"
+
+	"github.com/vpnlint/vpnlint/pkg/finding"
+	"github.com/vpnlint/vpnlint/pkg/source"
+)
+
+// kustHelm is an entry of helmCharts whose chart is in the tree. Kustomize runs
+// the helm program for it; we render the chart ourselves and give the library
+// the objects as a resource.
+type kustHelm struct {
+	spec  types.HelmChart
+	dir   string   // tree path of the chart
+	files []string // tree paths of the values files: the first is valuesFile, "" if not given
+	index int
+}
+
+// helmChart checks entry i of helmCharts.
+func (r *kustReader) helmChart(n *kustNode, i int) {
+	spec := n.spec.HelmCharts[i]
+	item := strconv.Itoa(i)
+	at := n.field("helmCharts", item)
+	home := types.HelmDefaultHome
+	if g := n.spec.HelmGlobals; g != nil && g.ChartHome != "" {
+		home = g.ChartHome
+	}
+	dir := path.Join(n.dir, home)
+	if spec.Version != "" && spec.Repo != "" {
+		dir = path.Join(dir, spec.Name+"-"+spec.Version) // where kustomize puts what it pulls
+	}
+	dir = path.Join(dir, spec.Name)
+	if spec.Name == "" || path.IsAbs(home) || !r.t.isFile(path.Join(dir, "Chart.yaml")) {
+		r.refuse(n, at, fmt.Sprintf("helmCharts entry %q is not in %s, and pulling it needs the helm program and network access, which are never used; vendor the chart there, or lint the output of kustomize build --enable-helm",
+			spec.Name, r.t.display(dir)))
+		return
+	}
+	h := kustHelm{spec: spec, dir: dir, files: []string{""}, index: i}
+	for j, entry := range append([]string{spec.ValuesFile}, spec.AdditionalValuesFiles...) {
+		if entry == "" {
+			continue
+		}
+		at := n.field("helmCharts", item, "valuesFile")
+		if j > 0 {
+			at = n.field("helmCharts", item, "additionalValuesFiles", strconv.Itoa(j-1))
+		}
+		name, ok := r.entry(n, "helmCharts values file", entry, at)
+		if !ok {
+			return
+		}
+		r.g.uses[name] = true
+		if j == 0 {
+			h.files[0] = name
+		} else {
+			h.files = append(h.files, name)
+		}
+	}
+	r.g.uses[dir] = true
+	n.helm = append(n.helm, h)
+}
+
+// render renders the chart with the values that the entry gives.
+func (h kustHelm) render(ctx context.Context, t *tree, n *kustNode, opts Options) rendered {
+	set := valueSet{name: DefaultSet}
+	read := func(name string) *finding.Gap {
+		f, err := t.readFile(name)
+		if err != nil {
+			g := setGap(unreadable(t.display(name), err))
+			return &g
+		}
+		set.bundled = append(set.bundled, bundledValues{file: withoutBOM(f)})
+		return nil
+	}
+	inline := func() {
+		if len(h.spec.ValuesInline) == 0 {
+			return
+		}
+		text, err := json.Marshal(h.spec.ValuesInline)
+		if err != nil {
+			text = []byte("{}") // it came out of YAML and goes into it
+		}
+		at := n.origin.Locate(source.Ref{Pointer: n.pointer("helmCharts", strconv.Itoa(h.index), "valuesInline")}).Primary
+		set.bundled = append(set.bundled, bundledValues{file: source.NewFile(n.file.Path(), string(text)), fixed: &at})
+	}
+	if h.spec.ValuesMerge == "merge" {
+		inline()
+	}
+	// Without a valuesFile the chart's own is merged, which it is anyway.
+	if h.files[0] != "" && (h.spec.ValuesMerge != "replace" || len(h.spec.ValuesInline) == 0) {
+		if gap := read(h.files[0]); gap != nil {
+			return rendered{gaps: []finding.Gap{*gap}}
+		}
+	}
+	if h.spec.ValuesMerge != "merge" {
+		inline()
+	}
+	for _, name := range h.files[1:] {
+		if gap := read(name); gap != nil {
+			return rendered{gaps: []finding.Gap{*gap}}
+		}
+	}
+	own := Options{
+		Dir: opts.Dir, Limits: opts.Limits, Isolate: opts.Isolate,
+		KubeVersion: opts.KubeVersion, APIVersions: slices.Concat(opts.APIVersions, h.spec.ApiVersions),
+		ReleaseName: h.spec.ReleaseName, Namespace: h.spec.Namespace,
+	}
+	if h.spec.KubeVersion != "" {
+		own.KubeVersion = h.spec.KubeVersion
+	}
+	out := renderChart(ctx, chartAt{t: t, dir: h.dir}, own, set, &seenTexts{})
+	out.objects = slices.DeleteFunc(out.objects, func(o *source.Object) bool {
+		switch o.Helm {
+		case source.HelmCRD:
+			return !h.spec.IncludeCRDs
+		case source.HelmHook:
+			return h.spec.SkipHooks
+		case source.HelmTest:
+			return h.spec.SkipHooks || h.spec.SkipTests
+		}
+		return false
+	})
+	for _, o := range out.objects {
+		// The namespace is the release's only for Helm; kustomize sees what is
+		// written.
+		o.Namespace, _ = asMap(o.Tree["metadata"])["namespace"].(string)
+	}
+	return out
+}
+
+// resourceName is the file that stands for the entry in the build.
+func (h kustHelm) resourceName() string { return fmt.Sprintf(".helm-chart-%d.yaml", h.index) }
+
+// resource writes objects as a resource file.
+func resource(objects []*source.Object) ([]byte, error) {
+	var b bytes.Buffer
+	for _, o := range objects {
+		text, err := json.Marshal(o.Tree)
+		if err != nil {
+			return nil, fmt.Errorf("writing %s %s: %w", o.Kind, o.Name, err)
+		}
+		b.WriteString("---\n")
+		b.Write(text)
+		b.WriteByte('\n')
+	}
+	return b.Bytes(), nil
+}
+
+// renderHelm renders the charts of all kustomizations of a graph.
+func renderHelm(ctx context.Context, t *tree, g *kustGraph, opts Options) (map[*kustNode][][]*source.Object, rendered) {
+	var out rendered
+	objects := map[*kustNode][][]*source.Object{}
+	for _, dir := range sortedKeys(g.nodes) {
+		n := g.nodes[dir]
+		for _, h := range n.helm {
+			r := h.render(ctx, t, n, opts)
+			objects[n] = append(objects[n], r.objects)
+			out.gaps = append(out.gaps, r.gaps...)
+			out.files = append(out.files, r.files...)
+			out.used = append(out.used, r.used...)
+		}
+	}
+	return objects, out
+}
