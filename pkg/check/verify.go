@@ -101,6 +101,38 @@ var verifyTemplates = [...]verifyTemplate{
 	{"start-order", []string{"C8", "C9"}, []string{
 		kubectl + ` get pods -o jsonpath='{range .items[*].status.containerStatuses[*]}{.state.running.startedAt}{" "}{.name}{"\n"}{end}{range .items[*].status.initContainerStatuses[*]}{.state.running.startedAt}{" "}{.name}{"\n"}{end}'`,
 	}},
+	{"reverse-path", []string{"C8"}, []string{
+		kubectl + " exec {workload} -c {container} -- sysctl net.ipv4.conf.all.src_valid_mark net.ipv4.conf.all.rp_filter net.ipv4.conf.eth0.rp_filter",
+		kubectl + " logs {workload} -c {tunnel} --tail=50  # wg-quick says what it could not write",
+	}},
+	{"tunnel-log", []string{"C5"}, []string{
+		kubectl + " logs {workload} -c {tunnel} --tail=50",
+	}},
+	{"privileges", []string{"C11"}, []string{
+		kubectl + " exec {workload} -c {tunnel} -- grep Cap /proc/1/status",
+	}},
+	{"listeners", []string{"C1"}, []string{
+		kubectl + " exec {workload} -c {tunnel} -- netstat -tuln",
+		kubectl + " logs {workload} -c {container} --tail=20  # \"address already in use\" of whichever started second",
+	}},
+	{"input-rules", []string{"C8"}, []string{
+		kubectl + " exec {workload} -c {tunnel} -- iptables -nvL INPUT",
+		kubectl + " get events --field-selector reason=Unhealthy",
+	}},
+	{"job-state", []string{"C8"}, []string{
+		kubectl + " get {workload}",
+		kubectl + ` get pods -o jsonpath='{range .items[*]}{.metadata.name}{" "}{.status.phase}{"\n"}{end}'`,
+	}},
+	{"reach", []string{"C3"}, []string{
+		kubectl + " exec {workload} -c {container} -- nc -zvw 5 {behind} 443",
+	}},
+	{"ipv6", []string{"C8"}, []string{
+		kubectl + " exec {workload} -c {container} -- ip -6 route",
+	}},
+	{"packet-size", []string{"F1"}, []string{
+		kubectl + " exec {workload} -c {tunnel} -- ip link show",
+		kubectl + " exec {workload} -c {tunnel} -- ping -c 3 -M do -s 1372 1.1.1.1  # through the tunnel: 1400 bytes",
+	}},
 	{"kill-test", []string{"C10"}, []string{
 		kubectl + " exec {workload} -c {tunnel} -- kill 1",
 		kubectl + " exec {workload} -c {container} -- nc -zvw 5 1.1.1.1 443  # at once: must fail while the tunnel is down",

@@ -32,7 +32,7 @@ func (r *forwardingReader) attachments() {
 		if !on {
 			continue
 		}
-		r.add(4, timed{at: -1, ForwardEvidence: ForwardEvidence{
+		r.add(forward4, timed{at: -1, ForwardEvidence: ForwardEvidence{
 			How: "cni", Value: "1", Ref: config.ref(), Effective: Present, When: "before",
 			Says: "the tuning plugin of network " + qualified(o.Namespace, o.Name) + " sets " + says,
 		}})

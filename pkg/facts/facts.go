@@ -47,6 +47,8 @@ func Read(ctx context.Context, objects []*source.Object, catalog *images.Catalog
 
 		PolicyBlocks: readPolicyBlocks(ix, cs),
 		UnreadLists:  orEmpty(unread),
+		Backends:     orEmpty(readBackends(ix, cs)),
+		NodeRoutes:   orEmpty(readNodeRoutes(ix, cs)),
 	}
 	readPoolRoutes(ix, pods)
 	for _, p := range pods {
@@ -73,6 +75,7 @@ func readPod(p *podView) {
 	p.pod.Egress = readEgress(p)
 	readCaptures(p)
 	readGates(p)
+	readListeners(p)
 	p.pod.Needs = orEmpty(p.pod.Needs)
 	p.pod.Mentions = orEmpty(p.pod.Mentions)
 	p.pod.Gates = orEmpty(p.pod.Gates)

@@ -552,6 +552,7 @@ func (r *tunnelReader) downloader() {
 	for _, key := range []string{"VPN_CLIENT", "VPN_TYPE"} {
 		if v := r.c.env(key); v.State == Present && strings.EqualFold(v.Text, "wireguard") {
 			t.Kind, t.Interface = "wireguard", "wg0"
+			t.Routes.FwMark = true // wg-quick; the image wants the mark (FG C0)
 		}
 	}
 	if t.Interface == "" {

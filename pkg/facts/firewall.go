@@ -28,6 +28,7 @@ func (r *tunnelReader) firewall(s script) { r.firewallOf(s, r.t.Interface) }
 
 // opaqueHook: a hook runs a script that cannot be seen, which may do anything.
 func (r *tunnelReader) opaqueHook(c command) {
+	r.filterUnknown = true
 	if r.t.KillSwitch.State == Absent {
 		r.t.KillSwitch.State = Unknown
 	}
@@ -70,6 +71,7 @@ func (r *tunnelReader) iptables(rule *shell.IPTablesRule, c command, iface strin
 		}
 		r.boundTo(rule, c)
 	case rule.Table == "filter" && rule.Chain == "OUTPUT" && (rule.Target == "REJECT" || rule.Target == "DROP"):
+		r.stops6 = r.stops6 || rule.IPv6 && !rule.Destination.Set && !rule.Protocol.Set
 		if r.stopsOutside(rule, iface) {
 			t.KillSwitch = Switch{State: Present, Ref: c.ref(), Why: c.says()}
 		}
@@ -106,6 +108,7 @@ func (r *tunnelReader) nftables(rule *shell.NFTRule, c command) {
 			t.Masquerade = Switch{State: Present, Ref: c.ref(), Why: c.says()}
 		}
 	case rule.Verdict == "drop" || rule.Verdict == "reject":
+		r.filterUnknown = true
 		if t.KillSwitch.State == Absent {
 			t.KillSwitch = Switch{State: Unknown, Ref: c.ref(), Why: c.says()}
 			r.missed("nft rules are not read in full", c.ref(), aspectKillSwitch)

@@ -12,17 +12,54 @@ import (
 	"github.com/vpnlint/vpnlint/pkg/source"
 )
 
-// The sysctls that turn forwarding on in a network namespace. Writing ip_forward
-// or conf.all.forwarding is the same (FG D1.1).
-func forwardingFamily(name string) (family int, is bool) {
-	switch normalSysctl(name) {
+// knob is a property of a network namespace that sysctls decide and VPNs depend
+// on.
+type knob int
+
+// The knobs. Of each, "1" is what a VPN wants.
+const (
+	noKnob      knob = iota
+	forward4         // IPv4 is forwarded
+	forward6         // IPv6 is forwarded
+	validMark        // reverse path filtering looks at the packet's mark (FG D3.6)
+	looseFilter      // reverse path filtering is not strict
+	withoutIPv6      // IPv6 is off
+)
+
+// sysctl is what a sysctl's name says about a knob.
+type sysctl struct {
+	knob knob
+	// partly: it counts for some interfaces, or for those that are made later,
+	// only.
+	partly bool
+}
+
+// sysctlOf tells which knob a sysctl turns; noKnob for one that is of no
+// interest. Writing ip_forward or conf.all.forwarding is the same (FG D1.1). Of
+// rp_filter and src_valid_mark the higher of conf.all and the interface counts,
+// and what returns outside the tunnel comes in on eth0.
+func sysctlOf(name string) sysctl {
+	name = normalSysctl(name)
+	switch name {
 	case "net.ipv4.ip_forward", "net.ipv4.conf.all.forwarding":
-		return 4, true
+		return sysctl{knob: forward4}
 	case "net.ipv6.conf.all.forwarding":
-		return 6, true
-	default:
-		return 0, false
+		return sysctl{knob: forward6}
 	}
+	which, leaf, found := strings.Cut(strings.TrimPrefix(name, "net.ipv4.conf."), ".")
+	if found && strings.HasPrefix(name, "net.ipv4.conf.") {
+		partly := which != "all" && which != "eth0"
+		switch leaf {
+		case "src_valid_mark":
+			return sysctl{validMark, partly}
+		case "rp_filter":
+			return sysctl{looseFilter, partly}
+		}
+	}
+	if which, is := strings.CutPrefix(name, "net.ipv6.conf."); is && strings.HasSuffix(which, ".disable_ipv6") {
+		return sysctl{withoutIPv6, which != "all.disable_ipv6"}
+	}
+	return sysctl{}
 }
 
 // normalSysctl spells a sysctl with dots; procfs paths and slashes are the same
@@ -38,7 +75,7 @@ func normalSysctl(name string) string {
 // readForwarding gathers every attempt to set forwarding in the pod's network
 // namespace, for any pod: a node-level writer matters to gateways elsewhere.
 func readForwarding(p *podView) {
-	r := &forwardingReader{p: p, lead: -1}
+	r := &forwardingReader{p: p, lead: -1, writes: map[knob][]timed{}}
 	if c := leadOf(p); c != nil {
 		r.lead = c.c.Order
 	}
@@ -50,12 +87,17 @@ func readForwarding(p *podView) {
 	for _, c := range p.containers {
 		r.container(c)
 	}
-	p.pod.Forwarding.IPv6Off = r.ipv6Off()
-	p.pod.Forwarding.IPv4 = r.family(4)
-	p.pod.Forwarding.IPv6 = r.family(6)
+	p.pod.Forwarding.IPv4 = r.family(forward4)
+	p.pod.Forwarding.IPv6 = r.family(forward6)
+	p.pod.SrcValidMark = r.evidence(validMark)
+	p.pod.LooseFilter = r.evidence(looseFilter)
+	p.pod.IPv6Off = r.evidence(withoutIPv6)
+	p.pod.Forwarding.IPv6Off = p.pod.IPv6Off.State
+	r.judgePrivileges()
 	if p.pod.Forwarding.Needed == Present {
 		r.recordGap()
 	}
+	r.recordMarkGap()
 }
 
 // leadOf returns the container that carries the VPN: a server before a client,
@@ -84,9 +126,8 @@ func leadOf(p *podView) *containerView {
 type forwardingReader struct {
 	p *podView
 	// lead is the order of the container that carries the VPN, -1 for none.
-	lead int
-	v4   []timed
-	v6   []timed
+	lead   int
+	writes map[knob][]timed
 	// unseen are scripts that might write it.
 	unseen []unseenScript
 }
@@ -101,17 +142,12 @@ type timed struct {
 }
 
 type unseenScript struct {
-	ref source.Ref
-	why string
+	container string
+	ref       source.Ref
+	why       string
 }
 
-func (r *forwardingReader) add(family int, t timed) {
-	if family == 4 {
-		r.v4 = append(r.v4, t)
-	} else {
-		r.v6 = append(r.v6, t)
-	}
-}
+func (r *forwardingReader) add(k knob, t timed) { r.writes[k] = append(r.writes[k], t) }
 
 // needed decides whether the kernel has to forward at all.
 func (r *forwardingReader) needed() {
@@ -171,8 +207,8 @@ func (r *forwardingReader) hostNetwork() {
 		return
 	}
 	// The node's own namespace forwards, or no pod on it would work (FG D1.8).
-	for _, family := range []int{4, 6} {
-		r.add(family, timed{at: -1, maybe: family == 6, ForwardEvidence: ForwardEvidence{
+	for _, family := range []knob{forward4, forward6} {
+		r.add(family, timed{at: -1, maybe: family == forward6, ForwardEvidence: ForwardEvidence{
 			How: "host-network", Value: "1", Ref: host.Ref, Says: "hostNetwork: true", Effective: Present, When: "before",
 		}})
 	}
@@ -197,7 +233,7 @@ func (r *forwardingReader) nodes() {
 		}
 	}
 	for _, c := range on {
-		r.add(4, timed{at: -1, maybe: maybe, ForwardEvidence: ForwardEvidence{
+		r.add(forward4, timed{at: -1, maybe: maybe, ForwardEvidence: ForwardEvidence{
 			How: "node", Value: "1", Ref: c.ForwardingOn.Ref, Says: c.ForwardingOn.Why, Effective: c.ForwardingOn.State, When: "before",
 		}})
 	}
@@ -205,8 +241,8 @@ func (r *forwardingReader) nodes() {
 
 func (r *forwardingReader) podSysctls() {
 	for _, s := range r.p.spec.get("securityContext", "sysctls").items() {
-		family, is := forwardingFamily(s.get("name").text())
-		if !is {
+		set := sysctlOf(s.get("name").text())
+		if set.knob == noKnob {
 			continue
 		}
 		text, given := s.get("value").str()
@@ -220,13 +256,25 @@ func (r *forwardingReader) podSysctls() {
 		if r.p.pod.HostNetwork.Value == "true" {
 			e.Effective = Absent // refused with hostNetwork (FG D2.4)
 		}
-		r.write(family, text, timed{ForwardEvidence: e, at: -1})
+		r.write(set, text, timed{ForwardEvidence: e, at: -1})
 	}
 }
 
 // write adds evidence whose value is text.
-func (r *forwardingReader) write(family int, text string, t timed) {
-	switch strings.Trim(strings.TrimSpace(text), `"'`) {
+func (r *forwardingReader) write(set sysctl, text string, t timed) {
+	text = strings.Trim(strings.TrimSpace(text), `"'`)
+	if set.knob == looseFilter {
+		switch text {
+		case "0": // the interface's own value may still be strict
+			text, set.partly = "1", true
+		case "1":
+			text = "0"
+		}
+	}
+	if set.partly {
+		t.maybe, t.Effective = true, and(t.Effective, Unknown)
+	}
+	switch text {
 	case "1":
 		t.Value = "1"
 	case "0":
@@ -242,7 +290,7 @@ func (r *forwardingReader) write(family int, text string, t timed) {
 		t.Value, t.maybe = "1", true
 		t.Effective = and(t.Effective, Unknown)
 	}
-	r.add(family, t)
+	r.add(set.knob, t)
 }
 
 // canWrite tells whether a container can write below /proc/sys: it is mounted
@@ -291,6 +339,7 @@ func (r *forwardingReader) when(c *containerView, kind scriptKind) string {
 func (r *forwardingReader) container(c *containerView) {
 	r.scripts(c, c.commands())
 	r.image(c)
+	r.wgQuick(c)
 	if c.c.DataPlane {
 		r.configHooks(c)
 		r.envHooks(c)
@@ -327,7 +376,7 @@ func (r *forwardingReader) scripts(c *containerView, commands []command) {
 // hidden notes a script that cannot be seen, if it could write.
 func (r *forwardingReader) hidden(c *containerView, ref source.Ref, why, when string) {
 	if c.canWrite() != Absent && when != "after" {
-		r.unseen = append(r.unseen, unseenScript{ref, why})
+		r.unseen = append(r.unseen, unseenScript{c.c.Name, ref, why})
 	}
 }
 
@@ -340,7 +389,7 @@ func (r *forwardingReader) opaqueProgram(c *containerView, commands []command) {
 	argv, entrypoint := c.argv()
 	if entrypoint && len(argv) == 0 {
 		if c.image.Family == nil && c.image.LookAlike == nil && !bareImage(c.image.Repository) && !helperImage(c.image.Repository) {
-			r.unseen = append(r.unseen, unseenScript{c.c.ImageRef, "what image " + c.c.Image + " runs is not in the tree"})
+			r.unseen = append(r.unseen, unseenScript{c.c.Name, c.c.ImageRef, "what image " + c.c.Image + " runs is not in the tree"})
 		}
 		return
 	}
@@ -358,7 +407,7 @@ func (r *forwardingReader) opaqueProgram(c *containerView, commands []command) {
 			}
 		}
 		if strings.HasSuffix(program, ".sh") && c.file(program).State == Absent {
-			r.unseen = append(r.unseen, unseenScript{cmd.ref(), program + " lies in the image"})
+			r.unseen = append(r.unseen, unseenScript{c.c.Name, cmd.ref(), program + " lies in the image"})
 		}
 	}
 }
@@ -373,13 +422,13 @@ func (r *forwardingReader) image(c *containerView) {
 		How: "image", Value: "1", Container: c.c.Name, Ref: c.c.ImageRef,
 		Says: f.Title + "'s entrypoint writes it", Effective: c.canWrite(), When: r.when(c, scriptCommand),
 	}}
-	families := []int{4}
+	families := []knob{forward4}
 	switch f.Defaults.EnablesForwarding {
 	case images.DefaultNo:
 		return
 	case images.DefaultUnknown:
 		t.maybe = true
-		families = []int{4, 6}
+		families = []knob{forward4, forward6}
 		if t.Effective == Absent {
 			return // it could not, whatever it does
 		}
@@ -417,9 +466,9 @@ func (r *forwardingReader) image(c *containerView) {
 	if f.Defaults.EnablesForwarding == images.DefaultYes && f.ID != "netmaker-netclient" && t.Effective != Absent {
 		// Whether it also does so for IPv6 was not read from its entrypoint.
 		t.maybe, t.Effective = true, Unknown
-		r.add(6, t)
+		r.add(forward6, t)
 	} else if f.ID == "netmaker-netclient" {
-		r.add(6, t)
+		r.add(forward6, t)
 	}
 }
 
@@ -452,28 +501,28 @@ func (c *containerView) runs(program string) bool {
 
 // conditionalImage evaluates the condition of families that set forwarding
 // sometimes (FG C0).
-func (r *forwardingReader) conditionalImage(c *containerView) (sets Known, says string, families []int) {
+func (r *forwardingReader) conditionalImage(c *containerView) (sets Known, says string, families []knob) {
 	switch c.c.Family {
 	case "tailscale":
 		return r.tailscaleImage(c)
 	case "denefoster-k8s-wireguard":
 		v := c.env("WG_IP_FORWARDING")
 		if v.State == Unknown {
-			return Unknown, "WG_IP_FORWARDING cannot be seen", []int{4}
+			return Unknown, "WG_IP_FORWARDING cannot be seen", []knob{forward4}
 		}
-		return answer(v.Text != ""), "WG_IP_FORWARDING is set", []int{4}
+		return answer(v.Text != ""), "WG_IP_FORWARDING is set", []knob{forward4}
 	case "hwdsl2-openvpn":
-		return Present, "its entrypoint tries sysctl and ignores errors", []int{4, 6}
+		return Present, "its entrypoint tries sysctl and ignores errors", []knob{forward4, forward6}
 	case "hwdsl2-ipsec":
-		return Present, "its entrypoint tries sysctl and ignores errors", []int{4}
+		return Present, "its entrypoint tries sysctl and ignores errors", []knob{forward4}
 	default:
-		return Unknown, c.c.FamilyTitle + " sets it in some set-ups", []int{4, 6}
+		return Unknown, c.c.FamilyTitle + " sets it in some set-ups", []knob{forward4, forward6}
 	}
 }
 
 // tailscaleImage: containerboot sets forwarding in kernel mode for what its own
 // variables name; --advertise-routes in TS_EXTRA_ARGS does not count (FG C6).
-func (r *forwardingReader) tailscaleImage(c *containerView) (sets Known, says string, families []int) {
+func (r *forwardingReader) tailscaleImage(c *containerView) (sets Known, says string, families []knob) {
 	for _, t := range r.p.pod.Tunnels {
 		if t.Container == c.c.Name && t.UserSpace == Present {
 			return Absent, "", nil
@@ -504,13 +553,13 @@ func (r *forwardingReader) tailscaleImage(c *containerView) (sets Known, says st
 		}
 	}
 	if sets != Present {
-		return sets, "containerboot may set it", []int{4, 6}
+		return sets, "containerboot may set it", []knob{forward4, forward6}
 	}
 	if v4 || !v6 {
-		families = append(families, 4)
+		families = append(families, forward4)
 	}
 	if v6 {
-		families = append(families, 6)
+		families = append(families, forward6)
 	}
 	return sets, "containerboot sets it because of " + says, families
 }
@@ -579,36 +628,16 @@ func (r *forwardingReader) startupFiles(c *containerView) {
 	}
 }
 
-// ipv6Off tells whether the pod turns IPv6 off, as a pod sysctl or in a script.
-func (r *forwardingReader) ipv6Off() Known {
-	for _, s := range r.p.pod.Sysctls {
-		if strings.HasPrefix(s.Name, "net.ipv6.conf.") && strings.HasSuffix(s.Name, ".disable_ipv6") && s.Value != "0" {
-			return Present
-		}
-	}
-	for _, c := range r.p.containers {
-		for _, cmd := range c.commands() {
-			if strings.Contains(cmd.text(), "disable_ipv6") {
-				return Unknown // perhaps for one interface only
-			}
-		}
-	}
-	return Absent
-}
-
-// family sums one address family up.
-func (r *forwardingReader) family(family int) FamilyForwarding {
-	list := r.v4
-	if family == 6 {
-		list = r.v6
-	}
+// evidence sums one knob up.
+func (r *forwardingReader) evidence(k knob) SysctlEvidence {
+	list := r.writes[k]
 	sort.SliceStable(list, func(i, j int) bool {
 		if list[i].at != list[j].at {
 			return list[i].at < list[j].at
 		}
 		return whenRank(list[i].When) < whenRank(list[j].When)
 	})
-	out := FamilyForwarding{State: Absent, Evidence: []ForwardEvidence{}, TurnedOff: Absent}
+	out := SysctlEvidence{State: Absent, Evidence: []ForwardEvidence{}}
 	for _, t := range list {
 		out.Evidence = append(out.Evidence, t.ForwardEvidence)
 		if t.When == "after" || t.Effective == Absent {
@@ -629,6 +658,13 @@ func (r *forwardingReader) family(family int) FamilyForwarding {
 	if len(r.unseen) > 0 && out.State == Absent {
 		out.State = Unknown
 	}
+	return out
+}
+
+// family sums one address family up.
+func (r *forwardingReader) family(k knob) FamilyForwarding {
+	found := r.evidence(k)
+	out := FamilyForwarding{State: found.State, Evidence: found.Evidence, TurnedOff: Absent}
 	if r.p.pod.HostNetwork.Value != "true" {
 		for _, c := range r.p.clusters {
 			if c.ForwardingOff.State == Present {
@@ -664,6 +700,22 @@ func (r *forwardingReader) recordGap() {
 		"VPN101", "VPN108")
 }
 
+// recordMarkGap: whether the mark is set hangs on a script that cannot be seen.
+func (r *forwardingReader) recordMarkGap() {
+	if r.p.pod.SrcValidMark.State != Unknown || len(r.unseen) == 0 {
+		return
+	}
+	for _, t := range r.p.pod.Tunnels {
+		if t.MarkWrite == "" {
+			continue
+		}
+		u := r.unseen[0]
+		r.p.ix.gapAt(finding.Unresolved, r.p.object, u.ref, "whether the pod sets net.ipv4.conf.all.src_valid_mark", u.why,
+			"a privileged container might write it there: VPN309 stays silent about this pod", "VPN309")
+		return
+	}
+}
+
 // sysctlWriter reads the commands of one container in order.
 type sysctlWriter struct {
 	r *forwardingReader
@@ -680,9 +732,9 @@ type sysctlWriter struct {
 
 // setLine is a line of settings that a script puts into a file.
 type setLine struct {
-	family int
-	value  string
-	by     command
+	set   sysctl
+	value string
+	by    command
 }
 
 func newSysctlWriter(r *forwardingReader, c *containerView) *sysctlWriter {
@@ -694,16 +746,16 @@ func (w *sysctlWriter) command(cmd command, how string) {
 		return // what it writes is another namespace's
 	}
 	for _, set := range shell.Sysctls(cmd.cmd) {
-		switch family, is := forwardingFamily(set.Key); {
+		switch of := sysctlOf(set.Key); {
 		case set.File != "":
 			w.load(cmd, how, set)
-		case is:
+		case of.knob != noKnob:
 			value := set.Value
 			if !set.Known && placeholder(value) == "" && !strings.Contains(value, "$") {
 				value = "$" + value
 			}
 			conditional := cmd.conditional && !set.Ensured && !w.asked
-			w.write(cmd, how, family, value, cmd.ref(), cmd.says(), conditional, set.Quiet)
+			w.write(cmd, how, of, value, cmd.ref(), cmd.says(), conditional, set.Quiet)
 		}
 	}
 	switch cmd.name() {
@@ -713,8 +765,8 @@ func (w *sysctlWriter) command(cmd command, how string) {
 		w.remounted = w.remounted || strings.Contains(strings.Join(cmd.args(), " "), "/proc")
 	}
 	w.remember(cmd)
-	if text := cmd.text(); strings.Contains(text, "ip_forward") || strings.Contains(text, "forwarding") {
-		w.asked = true
+	for _, name := range []string{"ip_forward", "forwarding", "src_valid_mark", "rp_filter", "disable_ipv6"} {
+		w.asked = w.asked || strings.Contains(cmd.text(), name)
 	}
 }
 
@@ -740,7 +792,7 @@ func (w *sysctlWriter) remember(cmd command) {
 	for _, target := range targets {
 		for _, a := range assignments(text) {
 			target := path.Clean(target)
-			w.files[target] = append(w.files[target], setLine{family: a.family, value: a.value, by: cmd})
+			w.files[target] = append(w.files[target], setLine{set: a.set, value: a.value, by: cmd})
 		}
 	}
 }
@@ -759,14 +811,14 @@ func input(cmd *shell.Command) string {
 	return strings.ReplaceAll(strings.Join(out, " "), `\n`, "\n")
 }
 
-// assignment is one forwarding setting of a sysctl.conf.
+// assignment is one setting of a sysctl.conf.
 type assignment struct {
-	family     int
+	set        sysctl
 	value      string
 	start, end int
 }
 
-// assignments reads the lines of a sysctl.conf that set forwarding.
+// assignments reads the lines of a sysctl.conf that turn a knob.
 func assignments(text string) []assignment {
 	var out []assignment
 	at := 0
@@ -779,8 +831,8 @@ func assignments(text string) []assignment {
 		if !found || strings.HasPrefix(setting, "#") || strings.HasPrefix(setting, ";") {
 			continue
 		}
-		if family, is := forwardingFamily(name); is {
-			out = append(out, assignment{family, strings.TrimSpace(value), start, start + len(strings.TrimSpace(body))})
+		if set := sysctlOf(name); set.knob != noKnob {
+			out = append(out, assignment{set, strings.TrimSpace(value), start, start + len(strings.TrimSpace(body))})
 		}
 	}
 	return out
@@ -795,7 +847,7 @@ func (w *sysctlWriter) load(cmd command, how string, set shell.Sysctl) {
 		names = []string{"/etc/sysctl.conf", "/etc/sysctl.d"}
 	case "-", "/dev/stdin":
 		for _, a := range assignments(input(cmd.cmd)) {
-			w.write(cmd, how, a.family, a.value, cmd.ref(), cmd.says(), cmd.conditional, set.Quiet)
+			w.write(cmd, how, a.set, a.value, cmd.ref(), cmd.says(), cmd.conditional, set.Quiet)
 		}
 		return
 	}
@@ -809,7 +861,7 @@ func (w *sysctlWriter) load(cmd command, how string, set shell.Sysctl) {
 				continue
 			}
 			for _, f := range w.files[target] {
-				w.write(cmd, how, f.family, f.value, f.by.ref(), f.by.says(), cmd.conditional || f.by.conditional, set.Quiet)
+				w.write(cmd, how, f.set, f.value, f.by.ref(), f.by.says(), cmd.conditional || f.by.conditional, set.Quiet)
 			}
 		}
 		for _, f := range w.c.files(name, name+"/*.conf") {
@@ -818,19 +870,19 @@ func (w *sysctlWriter) load(cmd command, how string, set shell.Sysctl) {
 				continue
 			}
 			for _, a := range assignments(f.Text) {
-				w.write(cmd, how, a.family, a.value, f.Ref.Within(a.start, a.end), clip(f.Text[a.start:a.end]), cmd.conditional, set.Quiet)
+				w.write(cmd, how, a.set, a.value, f.Ref.Within(a.start, a.end), clip(f.Text[a.start:a.end]), cmd.conditional, set.Quiet)
 			}
 		}
 	}
 }
 
 // write records one write by a command.
-func (w *sysctlWriter) write(cmd command, how string, family int, value string, ref source.Ref, says string, conditional, quiet bool) {
+func (w *sysctlWriter) write(cmd command, how string, set sysctl, value string, ref source.Ref, says string, conditional, quiet bool) {
 	can := w.c.canWrite()
 	if can == Absent && w.remounted && (containsWord(w.c.c.Capabilities, "SYS_ADMIN") || containsWord(w.c.c.Capabilities, "ALL")) {
 		can = Unknown
 	}
-	w.r.write(family, value, timed{
+	w.r.write(set, value, timed{
 		at: w.c.c.Order, maybe: conditional,
 		ForwardEvidence: ForwardEvidence{
 			How: how, Container: w.c.c.Name, Ref: ref, Says: says, Effective: can,
@@ -849,11 +901,11 @@ func (w *sysctlWriter) kubectl(cmd command) {
 	for _, token := range strings.Fields(strings.Join(args, " ")) {
 		token = strings.Trim(token, `"';`)
 		name, value, _ := strings.Cut(token, "=")
-		family, is := forwardingFamily(name)
-		if !is || value == "0" {
+		set := sysctlOf(name)
+		if set.knob == noKnob || value == "0" {
 			continue
 		}
-		w.r.add(family, timed{at: w.c.c.Order, maybe: true, ForwardEvidence: ForwardEvidence{
+		w.r.add(set.knob, timed{at: w.c.c.Order, maybe: true, ForwardEvidence: ForwardEvidence{
 			How: "kubectl-exec", Value: "1", Container: w.c.c.Name, Ref: cmd.ref(), Says: cmd.says(),
 			Effective: Absent, When: "after", Tolerant: cmd.tolerated,
 		}})

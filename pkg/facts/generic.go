@@ -341,6 +341,10 @@ func (r *tunnelReader) killSwitches(keys []images.Key) {
 		}
 		on := Known(k.On(v.Text, true))
 		switch read := r.reads(k); {
+		case read == Absent && on == ks.State.not():
+			r.malformed(Malformed{
+				Text: name, Ref: v.Ref, Effect: "ignored", Why: name + "=" + clip(v.Text) + " is not read by this version, which leaves the kill switch as it is",
+			})
 		case read == Absent:
 			continue
 		case read == Unknown && on != ks.State:

@@ -32,6 +32,11 @@ func (r *tunnelReader) gluetun() {
 	t.RepliesKept = Present
 	if t.Kind == "wireguard" {
 		t.Addresses = append(t.Addresses, hostList(r.c.env("WIREGUARD_ADDRESSES"))...)
+		if mtu := r.c.env("WIREGUARD_MTU"); mtu.State == Present {
+			r.interfaceMTU(mtu.Text, mtu.Ref, "WIREGUARD_MTU="+clip(mtu.Text))
+		}
+		endpoint, err := netip.ParseAddr(strings.TrimSpace(r.c.env("WIREGUARD_ENDPOINT_IP").Text))
+		t.MTU.Outer6 = err == nil && endpoint.Is6()
 	}
 	r.gluetunResolver()
 }

@@ -23,6 +23,7 @@ func readNeeds(p *podView) {
 			continue // a tunnel's own configuration is no need
 		}
 		r.c, r.affected = c, len(own) > 0 && r.runsBesideTunnel(c, own)
+		r.proxied = c.proxied()
 		r.texts()
 	}
 	if len(own) > 0 {
@@ -55,12 +56,24 @@ func (p *podView) orderOf(container string) int {
 	return len(p.containers)
 }
 
+// proxied: a variable such as HTTPS_PROXY leads requests elsewhere.
+func (c *containerView) proxied() bool {
+	for _, v := range c.envWithPrefix("") {
+		name := strings.ToUpper(v.Name)
+		if strings.HasSuffix(name, "_PROXY") && name != "NO_PROXY" && v.Text != "" {
+			return true
+		}
+	}
+	return false
+}
+
 type needReader struct {
 	p        *podView
 	services *serviceIndex
 	c        *containerView
 	// affected: the container runs while the tunnel does.
 	affected bool
+	proxied  bool // the container is told to use a proxy
 	seen     map[string]bool
 }
 
@@ -143,7 +156,7 @@ func (r *needReader) address(addr netip.Addr, h host, at source.Ref) {
 		if !r.seen[key] {
 			r.seen[key] = true
 			r.p.pod.Mentions = append(r.p.pod.Mentions, Mention{
-				Container: r.c.c.Name, Address: addr.String(), Ref: at, Says: clip(h.says),
+				Container: r.c.c.Name, Address: addr.String(), Ref: at, Says: clip(h.says), Proxied: r.proxied,
 			})
 		}
 	}

@@ -104,6 +104,9 @@ func newPodView(ix *index, t template, clusters []*Cluster, catalog *images.Cata
 	pod.Clusters = clusterNames(clusters)
 	pod.HostNetwork = boolSetting(p.spec.get("hostNetwork"))
 	pod.Attached = attached(t.pod.get("metadata", "annotations", networksAnnotation))
+	pod.HostPID = boolSetting(p.spec.get("hostPID"))
+	pod.HostIPC = boolSetting(p.spec.get("hostIPC"))
+	pod.SharedProcesses = boolSetting(p.spec.get("shareProcessNamespace"))
 	pod.DNSPolicy = textSetting(p.spec.get("dnsPolicy"), "ClusterFirst")
 
 	p.addContainers(catalog)

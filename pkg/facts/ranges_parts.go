@@ -125,6 +125,7 @@ func readClusterPart(cs *clusterSet, o *source.Object) {
 // ip_forward unless told otherwise (FG D1.3, A6.5).
 func (f *founded) calicoInstallation(spec node) {
 	network := spec.get("calicoNetwork")
+	f.podMTU(network.get("mtu"), "calicoNetwork.mtu")
 	for _, pool := range network.get("ipPools").items() {
 		f.rangeOf(cidrplan.Pod, pool.get("cidr"), "ipPools.cidr")
 	}
@@ -191,6 +192,7 @@ func (f *founded) cniConfigMap(o *source.Object) {
 	switch {
 	case isCalicoConfig(data):
 		f.calicoConfig(data.get("cni_network_config"))
+		f.podMTU(data.get("veth_mtu"), "veth_mtu")
 		if isFlannelConfig(data) { // Canal: flannel's network, Calico's plugin
 			f.flannelConfig(data.get("net-conf.json"))
 		}
@@ -200,6 +202,7 @@ func (f *founded) cniConfigMap(o *source.Object) {
 		f.tuning(data.get("cni-conf.json"))
 	case isCiliumConfig(o):
 		f.cniRanked("cilium", root(o).ref(), 1)
+		f.podMTU(data.get("mtu"), "mtu")
 		for _, key := range []string{"ipv4-native-routing-cidr", "ipv6-native-routing-cidr"} {
 			if e := grammar.ParsePrefix(data.get(key).text(), 0); e.Valid && !e.Bare {
 				f.nativeRouting = append(f.nativeRouting, e.Prefix)

@@ -37,6 +37,7 @@ func (c *containerView) classify() {
 		c.c.DataPlane = c.carriesPackets(f)
 	}
 	c.c.Combined = isCombined(c)
+	c.c.OwnCommand = c.image.Family != nil && c.replacesEntrypoint()
 	c.c.Application = c.c.Stage != Init && c.image.Family == nil && c.image.LookAlike == nil && !c.isHelper()
 }
 

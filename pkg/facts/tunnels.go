@@ -60,6 +60,9 @@ type tunnelReader struct {
 	bypassed      []hookRoute
 	inward        []PrefixAt
 	inwardUnknown bool
+	// stops6: a hook drops what leaves by IPv6; filterUnknown: hooks filter in a
+	// way that is not read in full.
+	stops6, filterUnknown bool
 }
 
 // lost is something that could not be seen.
@@ -121,6 +124,11 @@ func (r *tunnelReader) finish() Tunnel {
 	if t.Bypass.Ref.IsZero() {
 		t.Bypass.Ref = t.Routes.Ref
 	}
+	if t.Routes.FwMark && t.Routes.State == Present && r.family != nil {
+		t.MarkWrite = r.markWrite()
+	}
+	r.input()
+	t.IPv6 = r.carriesIPv6()
 	if t.Side == "server" && t.Clients.State == Absent {
 		t.Clients.State = Unknown
 	}
@@ -169,6 +177,32 @@ func (r *tunnelReader) recordGap() {
 		strings.Join(why, "; "),
 		"what this tunnel does to the pod's traffic is not judged: "+join(names)+" stay silent about it",
 		names...)
+}
+
+// carriesIPv6 tells whether the tunnel takes all of IPv6 or stops it. What an
+// OpenVPN server pushes, and what a kill switch of an image does about IPv6, is
+// not known; gluetun drops both families (FG C1).
+func (r *tunnelReader) carriesIPv6() Switch {
+	t := r.t
+	var six []PrefixAt
+	for _, p := range t.Routes.Prefixes {
+		if strings.Contains(p.Prefix, ":") {
+			six = append(six, p)
+		}
+	}
+	out := Switch{State: Unknown, Ref: t.Routes.Ref}
+	switch {
+	case t.Routes.State != Present || r.family == nil:
+	case hasDefault(six):
+		out.State, out.Why = Present, "it takes "+six[0].Text
+	case r.stops6, r.family.ID == "gluetun" && t.KillSwitch.State == Present:
+		out.State, out.Why = Present, "its firewall drops IPv6"
+	case t.Kind != "wireguard" || r.filterUnknown || r.family.Defaults.HasKillSwitch != images.DefaultNo && r.family.Defaults.HasKillSwitch != images.DefaultConditional:
+	case t.Config.IsZero():
+	default:
+		out.State, out.Why = Absent, t.Routes.Why
+	}
+	return out
 }
 
 func (r *tunnelReader) stateOf(a aspect) Known {

@@ -33,10 +33,30 @@ type Facts struct {
 	PolicyBlocks []PolicyBlock `json:"policy_blocks"`
 	// UnreadLists are the exemption lists that no agent reads.
 	UnreadLists []UnreadList `json:"unread_lists"`
+	// Backends are addresses that Endpoints and EndpointSlices without a selector
+	// name: Services of something outside the cluster.
+	Backends []Backend `json:"backends"`
+	// NodeRoutes are routes of the node network into something that may be a VPN.
+	NodeRoutes []NodeRoute `json:"node_routes"`
 
 	// Claims go to cidrplan.Compute; rules see the resulting plan.
 	Claims []cidrplan.Claim `json:"-"`
 	Gaps   []finding.Gap    `json:"-"`
+}
+
+// Backend is an address outside the cluster that a Service leads to.
+type Backend struct {
+	Object  finding.ObjectName `json:"object"`
+	Cluster string             `json:"cluster"`
+	Address string             `json:"address"`
+	Ref     source.Ref         `json:"ref"`
+}
+
+// NodeRoute is a route that all nodes have.
+type NodeRoute struct {
+	Cluster string     `json:"cluster"`
+	Prefix  string     `json:"prefix"`
+	Ref     source.Ref `json:"ref"`
 }
 
 // PrefixAt is a prefix and the place that says it.
@@ -111,6 +131,12 @@ type Pod struct {
 	ClusterResolver Switch      `json:"cluster_resolver"`
 	Containers      []Container `json:"containers"` // in start order
 
+	// HostPID and HostIPC: the pod shares the node's processes or shared memory.
+	HostPID Setting `json:"host_pid"`
+	HostIPC Setting `json:"host_ipc"`
+	// SharedProcesses: its containers see and can end each other's processes.
+	SharedProcesses Setting `json:"shared_processes"`
+
 	Forwarding Forwarding `json:"forwarding"`
 	// Sysctls are those of the pod's securityContext.
 	Sysctls []PodSysctl `json:"sysctls"`
@@ -119,16 +145,24 @@ type Pod struct {
 	Rejections []Rejection `json:"rejections"`
 	// Attached: other networks than the cluster's own are attached to the pod
 	// (Multus), so that it has further interfaces.
-	Attached Switch   `json:"attached"`
-	Tunnels  []Tunnel `json:"tunnels"`
+	Attached Switch `json:"attached"`
+	// SrcValidMark and LooseFilter decide whether packets that come back outside
+	// a tunnel with fwmark routing survive reverse path filtering (FG D3.6);
+	// IPv6Off whether the pod speaks IPv6 at all.
+	SrcValidMark SysctlEvidence `json:"src_valid_mark"`
+	LooseFilter  SysctlEvidence `json:"loose_filter"`
+	IPv6Off      SysctlEvidence `json:"ipv6_off"`
+	Tunnels      []Tunnel       `json:"tunnels"`
 	// Needs are the reasons why containers other than the tunnel's own need the
 	// cluster (rules.md, reading rules).
 	Needs []Need `json:"needs"`
 	// Mentions are the addresses that containers other than the tunnel's own
 	// name in their environment, arguments or mounted configuration.
 	Mentions []Mention `json:"mentions"`
-	Gates    []Gate    `json:"gates"`
-	Egress   Egress    `json:"egress"`
+	// Inbound is what reaches the pod from outside: probes and Services.
+	Inbound []Inbound `json:"inbound"`
+	Gates   []Gate    `json:"gates"`
+	Egress  Egress    `json:"egress"`
 }
 
 // Stage is when a container runs.
@@ -181,6 +215,42 @@ type Container struct {
 	MakesTun bool `json:"makes_tun"`
 	// UsesNetwork: an init container whose script talks to the network.
 	UsesNetwork Known `json:"uses_network"`
+	// OwnCommand: the manifest replaces the image's own program.
+	OwnCommand bool `json:"own_command"`
+	// NeedsPrivilege: Absent when everything that the container does works with
+	// capabilities alone. Unknown for containers that carry no VPN.
+	NeedsPrivilege Switch `json:"needs_privilege"`
+	// Modules are what lets it load kernel modules: SYS_MODULE, /lib/modules of
+	// the node; empty where the image asks for that (FG C0, Needs).
+	Modules   []NamedRef `json:"modules"`
+	Listeners []Listener `json:"listeners"`
+}
+
+// Listener is a port on which a container listens in the pod's namespace.
+type Listener struct {
+	Port     int    `json:"port"`
+	Protocol string `json:"protocol"` // TCP | UDP | SCTP
+	// Source: declared (ports of the manifest) | image (what is known of the
+	// image). A port that the manifest declares for a VPN image whose listeners
+	// are known, and that is none of them, is not listed: it is another
+	// container's.
+	Source string     `json:"source"`
+	Ref    source.Ref `json:"ref"`
+	Says   string     `json:"says"` // "Gluetun's control server (:8000)"
+	// Loopback: only processes of the pod reach it.
+	Loopback Known `json:"loopback"`
+}
+
+// Inbound is one way in which something outside reaches a port of the pod.
+type Inbound struct {
+	Kind      string     `json:"kind"`      // probe | service
+	Container string     `json:"container"` // "" when no container is known to listen
+	Port      int        `json:"port"`
+	Protocol  string     `json:"protocol"`
+	Ref       source.Ref `json:"ref"`
+	Says      string     `json:"says"` // "startupProbe httpGet 9999", "Service media/web port 80"
+	// Tunnel: the tunnel's own container answers.
+	Tunnel bool `json:"tunnel"`
 }
 
 // PodSysctl is one entry of a pod's securityContext.sysctls.
@@ -239,7 +309,15 @@ type FamilyForwarding struct {
 	TurnedOffRef source.Ref `json:"turned_off_ref"`
 }
 
-// ForwardEvidence is one attempt to set forwarding.
+// SysctlEvidence is the evidence for one setting of the pod's network
+// namespace, with the same meaning of State. Evidence whose Value is "1" is for
+// it.
+type SysctlEvidence struct {
+	State    Known             `json:"state"`
+	Evidence []ForwardEvidence `json:"evidence"`
+}
+
+// ForwardEvidence is one attempt to set forwarding, or another sysctl.
 type ForwardEvidence struct {
 	// How: pod-sysctl | script | hook | config-hook | image | host-network | node | cni | plan | kubectl-exec
 	// (script: command/args or a mounted script; hook: lifecycle; config-hook:
@@ -301,6 +379,37 @@ type Tunnel struct {
 	// RepliesKept: replies to connections from outside leave by the original
 	// gateway although the default route is captured (gluetun rule 100, dperson).
 	RepliesKept Known `json:"replies_kept"`
+	// MarkWrite is what its wg-quick does about src_valid_mark (FG D3.4): always
+	// (without the privilege it fails, whatever the value) | when-unset | upstream
+	// (one of the two, its version is not known) | never | unknown; "" where no
+	// mark is needed.
+	MarkWrite string `json:"mark_write"`
+	// Input is the image's own firewall for what reaches the pod.
+	Input Input `json:"input"`
+	// IPv6: the tunnel carries IPv6 or stops it. Unknown where it cannot be seen.
+	IPv6 Switch `json:"ipv6"`
+	// MTU of its interface, as far as it is set.
+	MTU MTU `json:"mtu"`
+}
+
+// Input is a firewall that drops what reaches the pod from beyond its own
+// subnet, but for a list of ports.
+type Input struct {
+	// Closed: Present when it drops by default. Ports then is complete.
+	Closed Known      `json:"closed"`
+	Key    string     `json:"key"` // the variable of the list
+	Ports  []int      `json:"ports"`
+	Ref    source.Ref `json:"ref"` // the list, else the container
+}
+
+// MTU is a maximum packet size in bytes; 0 for none that is set.
+type MTU struct {
+	Size int        `json:"size"`
+	Ref  source.Ref `json:"ref"`
+	Says string     `json:"says"` // "MTU = 1420"
+	// Outer6: the endpoint is an IPv6 address, so that the tunnel adds 80 bytes
+	// and not 60.
+	Outer6 bool `json:"outer6"`
 }
 
 // OutInterface is a rule that names the interface by which packets leave.
@@ -461,6 +570,8 @@ type Mention struct {
 	Address   string     `json:"address"` // canonical
 	Ref       source.Ref `json:"ref"`
 	Says      string     `json:"says"` // "tcp://10.20.0.7:5432"
+	// Proxied: the container is told to use a proxy, which may know the way.
+	Proxied bool `json:"proxied"`
 }
 
 // Gate is how the application is kept waiting for one tunnel (C8).
@@ -649,6 +760,8 @@ type Cluster struct {
 	ForwardingOff Switch `json:"forwarding_off"`
 	// ForwardingOn: nodes or CNI guarantee 1 in every pod (FG D1.6, plan).
 	ForwardingOn Switch `json:"forwarding_on"`
+	// MTU of the pods' interface, as far as the CNI's configuration says it.
+	MTU MTU `json:"mtu"`
 
 	// kubeletLists are the kubelet configurations in view.
 	kubeletLists []kubeletList

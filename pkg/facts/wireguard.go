@@ -133,6 +133,12 @@ func (w *wgReader) conf(conf *grammar.WireGuard, f confText) {
 	}
 	t.Peers = append(t.Peers, peers...)
 	w.table(in, peers, f)
+	if in.MTU.Set() {
+		w.interfaceMTU(in.MTU.Text, f.at(in.MTU.Range), "MTU = "+in.MTU.Text)
+	}
+	for _, p := range conf.Peers {
+		t.MTU.Outer6 = t.MTU.Outer6 || strings.HasPrefix(p.Endpoint.Text, "[")
+	}
 	w.dns(in, f)
 	hooks := append(append([]grammar.Word{}, in.PreUp...), in.PostUp...)
 	for _, hook := range hooks {

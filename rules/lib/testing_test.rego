@@ -17,7 +17,7 @@ invalid(list) := {"facts": facts({"invalid": list}), "plan": plan([])}
 overlaps(list) := {"facts": facts({}), "plan": plan(list)}
 
 facts(given) := made(
-	{"pods": [], "agents": [], "sites": [], "clusters": [], "invalid": [], "policy_blocks": [], "unread_lists": []},
+	{"pods": [], "agents": [], "sites": [], "clusters": [], "invalid": [], "policy_blocks": [], "unread_lists": [], "backends": [], "node_routes": []},
 	given,
 )
 
@@ -41,10 +41,17 @@ pod(given) := made(
 		"dns_policy": {"state": "absent", "value": "ClusterFirst", "ref": nowhere},
 		"cluster_resolver": switch("present"),
 		"containers": [container({})], "forwarding": forwarding([]), "tunnels": [], "needs": [], "gates": [],
+		"host_pid": off, "host_ipc": off, "shared_processes": off, "mentions": [], "inbound": [],
+		"src_valid_mark": sysctls("absent", []), "loose_filter": sysctls("absent", []), "ipv6_off": sysctls("absent", []),
 		"egress": egress("absent"),
 	},
 	given,
 )
+
+off := {"state": "absent", "value": "false", "ref": nowhere}
+
+# Evidence for one setting of the pod's network namespace.
+sysctls(state, list) := {"state": state, "evidence": list}
 
 container(given) := made(
 	{
@@ -55,6 +62,7 @@ container(given) := made(
 		"security_ref": ref("/spec/template/spec/containers/0/securityContext"),
 		"non_root": {"state": "unknown", "value": "", "ref": nowhere}, "tun_device": false,
 		"combined": false, "needs_admin": "present", "makes_tun": false,
+		"needs_privilege": switch("absent"), "modules": [], "listeners": [], "own_command": false,
 	},
 	given,
 )
@@ -137,6 +145,46 @@ tunnel(given) := made(
 		"pool": [], "pool_routed": switch("absent"), "masquerade_out": [], "image_known": true,
 		"addresses": [], "advertised": [], "peers": [],
 		"clients": clients({}), "replies_kept": "absent",
+		"mark_write": "", "input": firewall("unknown", []), "ipv6": switch("unknown"), "mtu": mtu(0, ""),
+	},
+	given,
+)
+
+# What an image's own firewall lets in.
+firewall(closed, ports) := {
+	"closed": closed, "key": "FIREWALL_INPUT_PORTS", "ports": ports, "ref": ref("/spec/template/spec/containers/0"),
+}
+
+mtu(size, says) := {"size": size, "ref": ref("/mtu"), "says": says, "outer6": false}
+
+# A listener of an image on all addresses.
+listener(given) := made(
+	{
+		"port": 8000, "protocol": "TCP", "source": "image", "ref": ref("/spec/template/spec/containers/0"),
+		"says": "the control server of Gluetun (:8000)", "loopback": "absent",
+	},
+	given,
+)
+
+inbound(given) := made(
+	{
+		"kind": "service", "container": "app", "port": 8080, "protocol": "TCP", "ref": ref("/service"),
+		"says": "Service jobs/app port 80", "tunnel": false,
+	},
+	given,
+)
+
+mention(address) := {
+	"container": "app", "address": address, "ref": ref("/env/0/value"), "says": sprintf("https://%s:8443", [address]),
+	"proxied": false,
+}
+
+malformed(effect, why) := {"text": "10.244.0.0/16 10.96.0.0/12", "ref": ref("/entry"), "effect": effect, "why": why}
+
+cluster(given) := made(
+	{
+		"name": "prod", "ref": ref("/cluster"), "unit": "prod", "ranges": [range("service", "10.96.0.0/12")], "cni": "",
+		"cni_ref": nowhere, "forwarding_off": switch("absent"), "forwarding_on": switch("absent"), "mtu": mtu(0, ""),
 	},
 	given,
 )
@@ -204,6 +252,8 @@ gate(given) := made(
 	given,
 )
 
+object_name(kind, name) := {"apiVersion": "v1", "kind": kind, "namespace": "jobs", "name": name}
+
 agent(given) := made(
 	{
 		"kind": "ip-masq-agent",
@@ -265,10 +315,11 @@ overlap(a, b, relation, set) := {"cluster": "prod", "a": a, "b": b, "relation": 
 everything := {
 	"facts": {
 		"pods": [pod({
-			"containers": [container({}), application("app")],
+			"containers": [container({"listeners": [listener({})], "modules": [{"name": "vpn", "ref": nowhere, "says": "SYS_MODULE"}]}), application("app")],
+			"inbound": [inbound({})], "mentions": [mention("10.60.4.20")], "src_valid_mark": sysctls("present", [evidence({})]),
 			"forwarding": object.union(forwarding([evidence({})]), {"ipv6": family({"evidence": [evidence({})]})}),
 			"tunnels": [tunnel({
-				"captures": [capture({})], "bypass": bypass({"entries": prefixes(["10.0.0.0/8"])}),
+				"captures": [capture({})], "bypass": bypass({"entries": prefixes(["10.0.0.0/8"]), "malformed": [malformed("refused", "wants commas")]}),
 				"peers": [peer("anna", ["10.77.0.2/32"])],
 				"clients": clients({"unreached": [unreached("10.96.0.10", [range("service", "10.96.0.0/12")])]}),
 			})],
@@ -278,7 +329,9 @@ everything := {
 		})],
 		"agents": [agent({"targets": [target({})], "wide": prefixes(["10.0.0.0/8"])})],
 		"sites": [site({"remote": prefixes(["10.20.0.0/16"])})],
-		"clusters": [], "invalid": [invalid_range({})], "policy_blocks": [policy_block({})], "unread_lists": [unread_list({})],
+		"clusters": [cluster({})], "invalid": [invalid_range({})], "policy_blocks": [policy_block({})], "unread_lists": [unread_list({})],
+		"backends": [{"object": object_name("Endpoints", "erp"), "cluster": "prod", "address": "10.60.4.20", "ref": ref("/ip")}],
+		"node_routes": [{"cluster": "prod", "prefix": "10.60.0.0/16", "ref": ref("/destRange")}],
 	},
 	"plan": plan([overlap(claim("vpn", "10.20.0.0/16"), claim("pod", "10.16.0.0/12"), "a-in-b", ["10.20.0.0/16"])]),
 }

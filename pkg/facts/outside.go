@@ -1,0 +1,76 @@
+package facts
+
+import (
+	"net/netip"
+
+	"github.com/vpnlint/vpnlint/pkg/source"
+)
+
+// readNodeRoutes reads the routes of the node network: whatever their next hop
+// is, a pod without a tunnel reaches what they lead to.
+func readNodeRoutes(ix *index, cs *clusterSet) []NodeRoute {
+	var out []NodeRoute
+	for _, o := range ix.ofKind(computeGroup, "ComputeRoute") {
+		dest := root(o).get("spec", "destRange")
+		cluster, _ := cs.name(o)
+		prefix, err := netip.ParsePrefix(dest.text())
+		if err != nil || prefix.Bits() == 0 {
+			continue
+		}
+		out = append(out, NodeRoute{Cluster: cluster, Prefix: prefix.Masked().String(), Ref: dest.ref()})
+	}
+	return out
+}
+
+// readBackends reads Endpoints and EndpointSlices, which manifests hold for
+// Services of hosts outside the cluster only.
+func readBackends(ix *index, cs *clusterSet) []Backend {
+	var out []Backend
+	add := func(o *source.Object, n node) {
+		addr, err := netip.ParseAddr(n.text())
+		if err != nil {
+			return
+		}
+		cluster, _ := cs.name(o)
+		out = append(out, Backend{Object: nameOf(o), Cluster: cluster, Address: addr.Unmap().String(), Ref: n.ref()})
+	}
+	for _, o := range ix.ofKind("", "Endpoints") {
+		for _, subset := range root(o).get("subsets").items() {
+			for _, a := range subset.get("addresses").items() {
+				add(o, a.get("ip"))
+			}
+		}
+	}
+	for _, o := range ix.ofKind("discovery.k8s.io", "EndpointSlice") {
+		for _, e := range root(o).get("endpoints").items() {
+			for _, a := range e.get("addresses").texts() {
+				add(o, a)
+			}
+		}
+	}
+	return out
+}
+
+// podMTU keeps the MTU that a CNI's configuration sets for the pods' interface;
+// 0 is how Calico writes that it finds out by itself.
+func (f *founded) podMTU(n node, says string) {
+	text, is := n.scalar()
+	size, whole := n.integer()
+	if is && !whole {
+		size = parseSize(text)
+	}
+	if size > 0 && size <= 1<<16 {
+		f.MTU = MTU{Size: int(size), Ref: n.ref(), Says: says + ": " + itoa(int(size))}
+	}
+}
+
+func parseSize(text string) int64 {
+	var n int64
+	for _, ch := range text {
+		if ch < '0' || ch > '9' || n > 1<<20 {
+			return 0
+		}
+		n = n*10 + int64(ch-'0')
+	}
+	return n
+}

@@ -1,0 +1,104 @@
+# METADATA
+# title: a tunnel container has more privilege than its tunnel needs
+# description: |
+#   A VPN needs NET_ADMIN and `/dev/net/tun`. A privileged container has every capability, every device
+#   and the node's `/sys`, and it is the container that talks to a network which is not yours. The
+#   usual reason, writing a sysctl, is better served by a pod sysctl or a short init container.
+#
+#   WireGuard is part of the kernel since Linux 5.6 and loads by itself, so SYS_MODULE and the node's
+#   `/lib/modules` are rarely needed.
+# related_resources:
+#   - ref: https://kubernetes.io/docs/concepts/security/pod-security-standards/
+#     description: "Kubernetes: Pod Security Standards"
+#   - ref: https://man7.org/linux/man-pages/man7/capabilities.7.html
+#     description: "Linux: capabilities"
+# custom:
+#   id: VPN305
+#   name: excess-privilege
+#   severities: [warning, note]
+#   family: sidecar
+#   claims: [C11]
+#   fires: |
+#     A container that carries a VPN is privileged although NET_ADMIN and the tun device are enough for
+#     everything that it does, or its pod shares the node's process or IPC namespace. **Note** for
+#     SYS_MODULE and a mount of the node's `/lib/modules`.
+#   silent: |
+#     - the image needs the privilege
+#     - the container writes sysctls (forwarding, `src_valid_mark`), mounts, or loads modules
+#     - the pod must forward, or needs the mark, and nothing else sets it
+#     - what the container runs cannot be seen
+#     - a component that runs on the nodes by design
+#   verify: [privileges]
+#   since: "0.1"
+package vpnlint.rules.vpn305
+
+import data.vpnlint.lib.places
+import data.vpnlint.lib.text
+
+findings contains finding if {
+	some pod in judged
+	some c in pod.containers
+	c.data_plane
+	c.privileged == "present"
+	c.needs_privilege.state == "absent"
+	finding := {
+		"ref": places.either(privileged(c), c.ref),
+		"pod": pod.id,
+		"message": sprintf(
+			"container %s is privileged, but %s works with NET_ADMIN%s: whoever takes the tunnel over has the node, its devices and all its capabilities",
+			[c.name, c.family_title, device(c)],
+		),
+		"containers": {c.name},
+		"verify": {"container": c.name, "tunnel": c.name},
+	}
+}
+
+findings contains finding if {
+	some pod in judged
+	some c in pod.containers
+	c.data_plane
+	count(c.modules) > 0
+	finding := {
+		"ref": c.modules[0].ref,
+		"pod": pod.id,
+		"severity": "note",
+		"message": sprintf(
+			"container %s may load kernel modules (%s); WireGuard and tun are part of the kernel or loaded by it since Linux 5.6",
+			[c.name, text.set_list({m.says | some m in c.modules})],
+		),
+		"containers": {c.name},
+		"related": [{"ref": m.ref, "says": m.says} | some i, m in c.modules; i > 0],
+		"verify": {"container": c.name, "tunnel": c.name},
+	}
+}
+
+findings contains finding if {
+	some pod in judged
+	some c in pod.containers
+	c.data_plane
+	c.needs_privilege.state == "absent"
+	shared := [s |
+		some s in [{"what": "hostPID", "setting": pod.host_pid}, {"what": "hostIPC", "setting": pod.host_ipc}]
+		s.setting.value == "true"
+	]
+	count(shared) > 0
+	finding := {
+		"ref": shared[0].setting.ref,
+		"pod": pod.id,
+		"message": sprintf(
+			"%s shares the node's namespace with container %s, which carries a VPN and needs nothing of it: it sees, and as root can end or read, what runs on the node",
+			[text.set_list({s.what | some s in shared}), c.name],
+		),
+		"containers": {c.name},
+		"verify": {"container": c.name, "tunnel": c.name},
+	}
+}
+
+judged := [pod | some pod in input.facts.pods; pod.role in {"sidecar", "client", "gateway"}]
+
+# The field itself.
+privileged(c) := object.union(c.security_ref, {"pointer": sprintf("%s/privileged", [c.security_ref.pointer])})
+
+device(c) := "" if c.tun_device
+
+device(c) := " and, where the runtime keeps the device back, /dev/net/tun" if not c.tun_device
