@@ -60,6 +60,9 @@ var verifyTemplates = [...]verifyTemplate{
 	{"forwarding", []string{"F2", "F12"}, []string{
 		kubectl + " exec {workload} -c {container} -- sysctl net.ipv4.ip_forward",
 	}},
+	{"forwarding-ipv6", []string{"F2", "F12"}, []string{
+		kubectl + " exec {workload} -c {container} -- sysctl net.ipv6.conf.all.forwarding",
+	}},
 	{"sysctl-refused", []string{"F6"}, []string{
 		kubectl + ` get events --field-selector reason=SysctlForbidden`,
 	}},

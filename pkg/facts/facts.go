@@ -69,6 +69,7 @@ func readPod(p *podView) {
 	p.pod.Role, p.pod.RoleWhy = readRole(p)
 	readSysctls(p)
 	readPrivilegeNeeds(p)
+	readRejections(p)
 	readForwarding(p)
 	readNeeds(p)
 	p.pod.ClusterResolver = clusterResolver(p)

@@ -1,0 +1,108 @@
+# METADATA
+# title: forwarding is set in another network namespace than the gateway's
+# description: |
+#   `net.ipv4.ip_forward` belongs to a network namespace, and a pod has one of its own. A DaemonSet on
+#   the host network that writes it sets it for the nodes; a Job that runs `kubectl exec ... sysctl -w`
+#   sets it in the pod that is there at that moment. Neither lasts in the gateway's namespace: the
+#   node's value reaches a pod only by inheritance, at the moment when its sandbox is made, and what
+#   `kubectl exec` wrote is gone with the next restart. Whether the gateway forwards then depends on
+#   which of them came first.
+#
+#   The other way round, a pod on the host network has no namespace of its own: Kubernetes refuses
+#   `net.*` sysctls together with `hostNetwork: true`, and the pod never runs.
+# related_resources:
+#   - ref: https://kubernetes.io/docs/tasks/administer-cluster/sysctl-cluster/
+#     description: "Kubernetes: sysctls of a pod"
+#   - ref: https://docs.kernel.org/admin-guide/sysctl/net.html
+#     description: "Linux: devconf_inherit_init_net, what a new network namespace starts with"
+# custom:
+#   id: VPN106
+#   name: forwarding-in-wrong-namespace
+#   severities: [warning, error]
+#   family: forwarding
+#   claims: [F2, F4, F12]
+#   fires: |
+#     **Error**: a pod with a VPN in it has `net.*` sysctls and `hostNetwork: true`. **Warning**: nothing
+#     in the gateway's own manifest turns forwarding on, and a workload of the same cluster writes it on
+#     the nodes, or in the gateway's pod through `kubectl exec`.
+#   silent: |
+#     - the gateway declares it as well, or anything else makes it certain in its namespace
+#     - the other workload is a VPN itself, or writes only in its own pod
+#     - whether the gateway declares it cannot be seen
+#   verify: [forwarding]
+#   since: "0.1"
+#   replaces: [VPN101]
+package vpnlint.rules.vpn106
+
+import data.vpnlint.lib.pods
+import data.vpnlint.lib.text
+
+findings contains finding if {
+	some pod in input.facts.pods
+	not pod.role in {"none", "control"}
+	pod.host_network.value == "true"
+	some sysctl in pod.sysctls
+	startswith(sysctl.name, "net.")
+	finding := {
+		"ref": sysctl.ref,
+		"pod": pod.id,
+		"severity": "error",
+		"message": sprintf(
+			"%s is a sysctl of a network namespace, and with hostNetwork the pod has none of its own: Kubernetes refuses the pod, and no packet is ever forwarded",
+			[sysctl.name],
+		),
+		"containers": {c.name | some c in pod.containers},
+		"related": [{"ref": pod.host_network.ref, "says": "the pod is on the host network"}],
+	}
+}
+
+findings contains finding if {
+	some pod in pods.forwarders
+	pod.forwarding.ipv4.state == "absent"
+	not sets_itself(pod)
+	found := writers(pod)
+	count(found) > 0
+	finding := {
+		"ref": pod.ref,
+		"pod": pod.id,
+		"severity": "warning",
+		"message": sprintf(
+			"IPv4 forwarding for %s is set by %s, which is not in this pod's network namespace for good: what the pod starts with depends on which came first, and after a restart clients may reach the gateway itself and nothing behind it",
+			[text.containers(pods.data_plane(pod)), text.set_list({w.name | some w in found})],
+		),
+		"containers": pods.data_plane(pod),
+		"related": [{"ref": w.ref, "says": w.says} | some w in found],
+		"verify": pods.gateway_checks(pod),
+	}
+}
+
+# Another rule speaks of what the pod itself tries.
+sets_itself(pod) if {
+	some evidence in pod.forwarding.ipv4.evidence
+	evidence.how != "kubectl-exec"
+	evidence.value == "1"
+}
+
+writers(pod) := [writer |
+	some other in input.facts.pods
+	other.id != pod.id
+	other.role in {"none", "control"}
+	other.clusters == pod.clusters
+	some evidence in other.forwarding.ipv4.evidence
+	evidence.value == "1"
+	some how in reaches(other, evidence, pod)
+	writer := {
+		"name": sprintf("%s %s", [other.object.kind, other.object.name]),
+		"ref": evidence.ref,
+		"says": sprintf("%s: %s", [how, evidence.says]),
+	}
+]
+
+reaches(other, evidence, pod) := {"this sets it on the nodes"} if {
+	other.host_network.value == "true"
+	evidence.how in {"script", "hook"}
+	evidence.effective == "present"
+} else := {"this sets it until the pod restarts"} if {
+	evidence.how == "kubectl-exec"
+	contains(evidence.says, pod.object.name)
+} else := set()

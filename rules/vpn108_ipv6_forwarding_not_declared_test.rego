@@ -1,0 +1,57 @@
+package vpnlint.rules.vpn108_test
+
+import data.vpnlint.lib.testing
+import data.vpnlint.rules.vpn108
+
+gateway(tunnel) := testing.pods([testing.pod({"tunnels": [testing.tunnel(object.union({"side": "server"}, tunnel))]})])
+
+six := {"pool": testing.prefixes(["10.8.0.0/24", "fd00:8::/64"])}
+
+test_fires_for_a_pool if {
+	found := vpn108.findings with input as gateway(six)
+	count(found) == 1
+	some f in found
+	f.ref == testing.ref("/spec/template/spec")
+	contains(f.message, "carries IPv6 (fd00:8::/64)")
+}
+
+test_fires_for_an_address if {
+	count(vpn108.findings) == 1 with input as gateway({"addresses": testing.prefixes(["fd00:8::1/128"])})
+}
+
+test_fires_for_an_advertised_route if {
+	count(vpn108.findings) == 1 with input as gateway({"side": "mesh", "advertised": testing.prefixes(["fd00:10:96::/112"])})
+}
+
+test_silent_for_ipv4 if {
+	count(vpn108.findings) == 0 with input as gateway({"pool": testing.prefixes(["10.8.0.0/24"])})
+}
+
+test_silent_for_the_addresses_of_a_mesh if {
+	count(vpn108.findings) == 0 with input as gateway({"side": "mesh", "pool": testing.prefixes(["fd7a:115c:a1e0::/48"])})
+}
+
+test_silent_for_an_exit_node if {
+	count(vpn108.findings) == 0 with input as gateway({"side": "mesh", "advertised": testing.prefixes(["::/0"])})
+}
+
+test_silent_in_user_space if {
+	count(vpn108.findings) == 0 with input as gateway(object.union(six, {"user_space": "present"}))
+}
+
+with_forwarding(given) := testing.pods([testing.pod({
+	"forwarding": object.union(testing.forwarding([]), given),
+	"tunnels": [testing.tunnel(object.union({"side": "server"}, six))],
+})])
+
+test_silent_when_set if {
+	count(vpn108.findings) == 0 with input as with_forwarding({"ipv6": testing.family({"state": "present"})})
+}
+
+test_silent_when_ipv6_is_off if {
+	count(vpn108.findings) == 0 with input as with_forwarding({"ipv6_off": "present"})
+}
+
+test_silent_when_unknown if {
+	count(vpn108.findings) == 0 with input as with_forwarding({"ipv6": testing.family({"state": "unknown"})})
+}

@@ -1,0 +1,80 @@
+# METADATA
+# title: the masquerade rule names an interface that packets may not leave by
+# description: |
+#   In an ordinary pod the uplink is called `eth0`, and a rule such as `-o eth0 -j MASQUERADE` is fine.
+#   On the host network the uplink is the node's: `ens3`, `enp1s0`, `bond0`. In a pod with further
+#   networks (Multus) it may be `net1`, by which the default route or the clients' destinations leave.
+#   The rule then matches nothing. Requests of clients go out with addresses of their pool, and the
+#   replies find no way back; counters of the rule that stay at 0 show it.
+#
+#   A rule by source holds wherever the packets leave: `-s 10.8.0.0/24 ! -o wg0 -j MASQUERADE`.
+# related_resources:
+#   - ref: https://www.netfilter.org/documentation/HOWTO/NAT-HOWTO.html
+#     description: "netfilter: masquerading"
+#   - ref: https://github.com/k8snetworkplumbingwg/multus-cni
+#     description: "Multus: interfaces are named net1, net2"
+# custom:
+#   id: VPN110
+#   name: masquerade-wrong-interface
+#   severities: [warning]
+#   family: forwarding
+#   claims: [F8]
+#   fires: |
+#     All masquerade rules in view of a gateway are bound to `eth` interfaces (`-o eth0`, `-o eth+`),
+#     and the pod is on the host network or has further networks.
+#   silent: |
+#     - an ordinary pod with one interface
+#     - a rule by source, or for everything but the tunnel (`! -o wg0`)
+#     - a further network whose interface is named so that the rule matches it
+#     - rules of the image or of a script that cannot be seen
+#   since: "0.1"
+package vpnlint.rules.vpn110
+
+import data.vpnlint.lib.pods
+import data.vpnlint.lib.text
+
+findings contains finding if {
+	some pod in input.facts.pods
+	pod.role == "gateway"
+	some place in elsewhere(pod)
+	some tunnel in pod.tunnels
+	every rule in tunnel.masquerade_out { bound(rule, pod) }
+	some rule in tunnel.masquerade_out
+	finding := {
+		"ref": rule.ref,
+		"pod": pod.id,
+		"message": sprintf(
+			"\"%s\" translates only what leaves by %s, and %s: what clients of %s send out by another interface keeps its pool address, and the replies find no way back",
+			[rule.says, rule.name, place.says, text.containers(pods.data_plane(pod))],
+		),
+		"containers": pods.data_plane(pod),
+		"related": [{"ref": place.ref, "says": place.note}],
+	}
+}
+
+bound(rule, pod) if {
+	startswith(rule.name, "eth")
+	not named_alike(rule, pod)
+}
+
+# A further network may be attached under a name that eth+ matches.
+named_alike(rule, pod) if {
+	rule.name == "eth+"
+	contains(pod.attached.why, "eth")
+}
+
+# Why the uplink may be called something else.
+elsewhere(pod) := {{
+	"ref": pod.host_network.ref,
+	"says": "on the host network the uplink has the name that the node gives it",
+	"note": "the pod is on the host network",
+}} if {
+	pod.host_network.value == "true"
+} else := {{
+	"ref": pod.attached.ref,
+	"says": "the pod has further networks, whose interfaces are named net1 and so on",
+	"note": "further networks are attached here",
+}} if {
+	pod.host_network.value == "false"
+	pod.attached.state == "present"
+} else := set()

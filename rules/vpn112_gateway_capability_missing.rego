@@ -1,0 +1,79 @@
+# METADATA
+# title: a VPN container lacks the capability that it works with
+# description: |
+#   A VPN in the kernel makes an interface and changes routes, addresses and the packet filter. All of
+#   that needs `NET_ADMIN` in the pod's network namespace. Without it the container stops at the first
+#   such step ("Operation not permitted") and starts again, for ever.
+#
+#   Two lacks are less visible. An image that makes `/dev/net/tun` itself with `mknod` needs `MKNOD`,
+#   which is among the default capabilities and gone with `drop: [ALL]`. And an added capability is
+#   given to processes of user 0: with `runAsUser: 1000` or `runAsNonRoot: true` the process starts
+#   without it, unless the image's program is marked to keep it.
+#
+#   A data plane in user space needs none of this: Tailscale's image unless `TS_USERSPACE=false`,
+#   NetBird's rootless image, SecureNAT, proxies.
+# related_resources:
+#   - ref: https://man7.org/linux/man-pages/man7/capabilities.7.html
+#     description: "Linux: CAP_NET_ADMIN, CAP_MKNOD"
+#   - ref: https://kubernetes.io/docs/tasks/configure-pod-container/security-context/
+#     description: "Kubernetes: capabilities of a container"
+# custom:
+#   id: VPN112
+#   name: gateway-capability-missing
+#   severities: [error, warning]
+#   family: forwarding
+#   claims: [C11]
+#   fires: |
+#     **Error**: a container whose image is known to need `NET_ADMIN` has neither that, `ALL`, nor
+#     `privileged`; or its image makes the tun device itself, `MKNOD` is dropped and no tun device is
+#     mounted. **Warning**: it has `NET_ADMIN` and certainly runs as another user than 0.
+#   silent: |
+#     - data planes in user space, proxies, control planes, user interfaces, exporters
+#     - an image of which only the name speaks of a VPN
+#     - `NET_ADMIN` with the default capabilities
+#     - the container's privilege cannot be seen
+#   since: "0.1"
+package vpnlint.rules.vpn112
+
+findings contains finding if {
+	some pod in input.facts.pods
+	some container in pod.containers
+	container.data_plane
+	container.needs_admin == "present"
+	container.privileged == "absent"
+	some lack in lacks(container)
+	finding := {
+		"ref": lack.ref,
+		"pod": pod.id,
+		"severity": lack.severity,
+		"message": sprintf("container %s (%s) %s", [container.name, container.family_title, lack.says]),
+		"containers": {container.name},
+		"missing": ["NET_ADMIN", "privileged"],
+	}
+}
+
+lacks(container) := {{
+	"ref": container.security_ref, "severity": "error",
+	"says": "has neither NET_ADMIN nor privilege: it can make no interface and no route, and stops when it tries; the tunnel never comes up",
+}} if {
+	not may(container, "NET_ADMIN")
+} else := {{
+	"ref": container.security_ref, "severity": "error",
+	"says": "makes /dev/net/tun itself, MKNOD is dropped and no tun device is mounted: it finds no device to open, and the tunnel never comes up",
+}} if {
+	container.makes_tun
+	not container.tun_device
+	some gone in container.dropped
+	gone in {"ALL", "MKNOD"}
+	not may(container, "MKNOD")
+} else := {{
+	"ref": container.non_root.ref, "severity": "warning",
+	"says": "does not run as user 0, and NET_ADMIN is not effective for another one: its attempts to make interface and routes are refused",
+}} if {
+	container.non_root.state == "present"
+} else := set()
+
+may(container, capability) if {
+	some given in container.capabilities
+	given in {"ALL", capability}
+}

@@ -1,0 +1,62 @@
+# METADATA
+# title: replicas of a VPN gateway share one key and one client pool
+# description: |
+#   A VPN server keeps state that its copies do not share: which client has which address of the pool,
+#   and which session belongs to which key. Two pods with the same configuration both hand out
+#   10.8.0.2, and a Service sends a client's packets to either of them. A client that changes its
+#   address, or a Service that forgets it, ends at the other pod, which does not know the session;
+#   clients of different pods do not reach each other. It shows as connections that hang now and then.
+#
+#   The same happens for a while in every rolling update that starts the new pod before the old one
+#   ends. `strategy: {type: Recreate}` avoids that; a StatefulSet with a key and a pool for each replica
+#   allows several.
+# related_resources:
+#   - ref: https://kubernetes.io/docs/concepts/workloads/controllers/deployment/
+#     description: "Kubernetes: strategies of a Deployment"
+# custom:
+#   id: VPN113
+#   name: gateway-not-replicable
+#   severities: [note]
+#   family: forwarding
+#   claims: [F4]
+#   fires: |
+#     A VPN server with a client pool has more than one replica, or a rolling update whose surge is
+#     written down, and its replicas share key and pool.
+#   silent: |
+#     - one replica, with `Recreate` or without any strategy written
+#     - each replica has a volume of its own (a volume claim template that the server mounts)
+#     - members of a mesh, clients, proxies
+#     - whether the pod is a server cannot be seen
+#   since: "0.1"
+package vpnlint.rules.vpn113
+
+import data.vpnlint.lib.pods
+import data.vpnlint.lib.text
+
+findings contains finding if {
+	some pod in pods.forwarders
+	not pod.state_per_replica
+	not pod.per_node
+	not pod.runs_to_completion
+	shared := {p.prefix | some tunnel in pod.tunnels; tunnel.side == "server"; some p in tunnel.pool}
+	count(shared) > 0
+	some copies in several(pod)
+	finding := {
+		"ref": copies.ref,
+		"pod": pod.id,
+		"message": sprintf(
+			"%s, and all share the key and the client pool %s of %s: a client whose packets reach another pod than its session is dropped there",
+			[copies.says, text.set_list(shared), text.containers(pods.data_plane(pod))],
+		),
+		"containers": pods.data_plane(pod),
+	}
+}
+
+several(pod) := {{"ref": pod.replicas_ref, "says": sprintf("%d replicas run at once", [pod.replicas])}} if {
+	pod.replicas > 1
+} else := {{
+	"ref": pod.surge.ref,
+	"says": sprintf("a rolling update with maxSurge %s runs old and new pods at once", [pod.surge.value]),
+}} if {
+	pod.surge.state == "present"
+} else := set()
