@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -79,7 +80,7 @@ Exit code 0: nothing found. 1: a finding at or above --fail-on. 2: wrong usage.
 	f.BoolVar(&flags.isolate, "isolate", os.Getenv("CI") != "", "render charts in processes of their own, within limits of memory\n(default: when the environment has CI)")
 	f.BoolVarP(&flags.verbose, "verbose", "v", false, "say which files were skipped and why, and what Helm's library remarks")
 	limitFlags(f, &flags.load.Limits)
-	f.IntVar(&flags.rulesSeconds, "limit-rules-seconds", lint.DefaultRulesSeconds, "seconds for the rules over all objects")
+	f.IntVar(&flags.rulesSeconds, "limit-rules-seconds", int(lint.DefaultRulesTime/time.Second), "seconds for the rules over all objects")
 	return cmd
 }
 
@@ -190,7 +191,7 @@ func runLint(cmd *cobra.Command, paths []string, flags lintFlags, std streams) e
 	if flags.verbose {
 		log.SetOutput(std.err)
 	}
-	result, err := lint.Run(cmd.Context(), paths, lint.Options{Load: flags.load, RulesSeconds: flags.rulesSeconds, Version: version()})
+	result, err := lint.Run(cmd.Context(), paths, lint.Options{Load: flags.load, RulesTime: time.Duration(flags.rulesSeconds) * time.Second, Version: version()})
 	if err != nil {
 		return err
 	}

@@ -21,15 +21,16 @@ import (
 type Options struct {
 	// Load says how charts and kustomizations are rendered, within which limits.
 	Load loader.Options
-	// RulesSeconds bounds the evaluation of the rules over one group of objects;
-	// 0: DefaultRulesSeconds. To take longer is an error of the run.
-	RulesSeconds int
+	// RulesTime bounds the evaluation of the rules over one group of objects; 0:
+	// DefaultRulesTime. To take longer is an error of the run: a report without
+	// some of its findings would look like a pass.
+	RulesTime time.Duration
 	// Version of vpnlint, for the report.
 	Version string
 }
 
-// DefaultRulesSeconds is far above what ten thousand objects take.
-const DefaultRulesSeconds = 60
+// DefaultRulesTime is far above what ten thousand objects take.
+const DefaultRulesTime = time.Minute
 
 // Linter holds what does not depend on the input: the compiled rules and the
 // image catalogue. It is immutable and safe for concurrent use.
@@ -104,9 +105,9 @@ func (l *Linter) Run(ctx context.Context, paths []string, opts Options) (report.
 
 // evaluate runs the rules within their time.
 func (l *Linter) evaluate(ctx context.Context, in check.Input, opts Options) ([]finding.Finding, error) {
-	seconds := cmp.Or(opts.RulesSeconds, DefaultRulesSeconds)
-	ctx, cancel := context.WithTimeoutCause(ctx, time.Duration(seconds)*time.Second,
-		fmt.Errorf("the rules took longer than the limit of %d seconds over %d objects; raise --limit-rules-seconds, or lint fewer paths at once", seconds, len(in.Objects)))
+	limit := cmp.Or(opts.RulesTime, DefaultRulesTime)
+	ctx, cancel := context.WithTimeoutCause(ctx, limit,
+		fmt.Errorf("the rules took longer than the limit of %s over %d objects; raise --limit-rules-seconds, or lint fewer paths at once", limit, len(in.Objects)))
 	defer cancel()
 	findings, err := l.engine.Run(ctx, in)
 	if cause := context.Cause(ctx); err != nil && cause != nil {

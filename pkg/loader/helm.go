@@ -499,7 +499,7 @@ func (r *chartRun) culprit(at engineError) (*templateEntry, error) {
 	switch {
 	case lost != nil:
 		return nil, lost
-	case i == len(order) || r.ctx.Err() != nil:
+	case i == len(order):
 		return nil, nil
 	}
 	return order[i], nil

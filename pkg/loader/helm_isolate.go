@@ -358,17 +358,22 @@ func (o wireRender) render(limits Limits) (map[string]string, wireAnswer, error)
 	}
 	top := chartutil.Values{"Chart": c.Metadata, "Capabilities": &o.Capabilities, "Release": o.Release, "Values": values}
 	texts, _, err := ownEngine{limits}.render(c, top)
-	answer := wireAnswer{Values: encodeValues(top["Values"])}
+	if err != nil {
+		texts = nil
+	}
+	return texts, answerOf(texts, top["Values"], err), nil
+}
+
+// answerOf says what the engine said: its errors are answers.
+func answerOf(texts map[string]string, values any, err error) wireAnswer {
 	var lost *lostError
 	switch {
 	case errors.As(err, &lost):
-		return nil, wireAnswer{TooLarge: true}, nil
+		return wireAnswer{TooLarge: true}
 	case err != nil:
-		answer.Failed, answer.Error = true, err.Error()
-		return nil, answer, nil
+		return wireAnswer{Failed: true, Error: err.Error()}
 	}
-	answer.Texts = len(texts)
-	return texts, answer, nil
+	return wireAnswer{Texts: len(texts), Values: encodeValues(values)}
 }
 
 // childEngine renders in a child process, which is started when first needed.

@@ -195,7 +195,7 @@ func renderChartSets(ctx context.Context, t *tree, dir string, opts Options) out
 			out.used, out.objects = r.used, r.objects
 		}
 	}
-	out.gaps = append(gaps, merged.list()...)
+	out.gaps = slices.Concat(gaps, merged.list())
 	if archive := at.archive(); archive != "" {
 		for i, g := range out.gaps {
 			out.gaps[i] = packedGap(archive, g)

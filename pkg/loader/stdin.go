@@ -31,7 +31,15 @@ func (l *load) stdin(ctx context.Context) outcome {
 // from. The lines stay those of standard input: those of the template are not
 // known, and a line that is only near would be a lie.
 func (l *load) nameSources(ctx context.Context, objects []*source.Object) {
-	var find *templateFinder
+	if len(objects) == 0 {
+		return
+	}
+	t, err := openTree(l.opts.Dir, l.opts)
+	if err != nil {
+		return // then nothing can be said beyond the lines
+	}
+	defer t.close()
+	find := &templateFinder{t: t}
 	for _, o := range objects {
 		origin, ok := o.Origin.(*textOrigin)
 		if !ok {
@@ -40,14 +48,6 @@ func (l *load) nameSources(ctx context.Context, objects []*source.Object) {
 		name, at := sourceComment(origin.doc)
 		if name == "" {
 			continue
-		}
-		if find == nil {
-			t, err := openTree(l.opts.Dir, l.opts)
-			if err != nil {
-				return // then nothing can be said beyond the comment
-			}
-			defer t.close()
-			find = &templateFinder{t: t}
 		}
 		note := source.Note{At: at, Says: "rendered from " + name}
 		if file, ok := find.find(ctx, name); ok {

@@ -122,8 +122,12 @@ func (t *tree) readFile(name string) (*source.File, error) {
 	return source.NewFile(t.display(name), data), nil
 }
 
-// readLimited reads r whole unless it holds more than limit bytes.
+// readLimited reads r whole unless it holds more than limit bytes. What is known
+// to hold more is not read at all.
 func readLimited(r io.Reader, limit, sizeHint int64) (string, error) {
+	if sizeHint > limit {
+		return "", fmt.Errorf("%w: %d bytes, more than the limit of %d (raise --limit-file-bytes to read it)", errTooLarge, sizeHint, limit)
+	}
 	var b strings.Builder
 	b.Grow(int(min(max(sizeHint, 0), limit)))
 	n, err := io.Copy(&b, io.LimitReader(r, limit+1))

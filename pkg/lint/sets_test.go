@@ -1,0 +1,105 @@
+package lint_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vpnlint/vpnlint/pkg/lint"
+	"github.com/vpnlint/vpnlint/pkg/loader"
+)
+
+// TestRulesTime: rules that take too long end the run with an error, never with
+// the findings that there were until then.
+func TestRulesTime(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(repoRoot(t), "examples")
+	_, err := lint.Run(context.Background(), []string{"."}, lint.Options{Load: loader.Options{Dir: dir}, RulesTime: time.Nanosecond})
+	if err == nil || !strings.Contains(err.Error(), "--limit-rules-seconds") || !strings.Contains(err.Error(), "limit of 1ns") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func writeFiles(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+const gatewayTemplate = `apiVersion: v1
+kind: Pod
+metadata: {name: {{ .Chart.Name }}}
+spec:
+  {{- if .Values.forward }}
+  securityContext: {sysctls: [{name: net.ipv4.ip_forward, value: "1"}]}
+  {{- end }}
+  containers:
+    - name: wireguard
+      image: ghcr.io/wg-easy/wg-easy:14
+      env: [{name: WG_HOST, value: vpn.example.com}, {name: POOL, value: "{{ .Values.pool }}"}]
+      securityContext: {capabilities: {add: [NET_ADMIN]}}
+`
+
+// TestValueSets holds the sets that findings name against charts that differ in
+// theirs.
+func TestValueSets(t *testing.T) {
+	t.Parallel()
+	dir := writeFiles(t, map[string]string{
+		"one/Chart.yaml":           "apiVersion: v2\nname: one\nversion: 1.0.0\n",
+		"one/values.yaml":          "forward: false\n",
+		"one/ci/a-values.yaml":     "forward: false\n",
+		"one/ci/b-values.yaml":     "forward: true\n",
+		"one/templates/pod.yaml":   gatewayTemplate,
+		"two/Chart.yaml":           "apiVersion: v2\nname: two\nversion: 1.0.0\n",
+		"two/values.yaml":          "forward: true\n",
+		"two/ci/b-values.yaml":     "{forward: false, pool: 10.0.0.0/24}\n",
+		"two/templates/pod.yaml":   gatewayTemplate,
+		"three/Chart.yaml":         "apiVersion: v2\nname: three\nversion: 1.0.0\n",
+		"three/templates/pod.yaml": gatewayTemplate,
+		"prod.yaml":                "forward: false\n",
+		"plain/pod.yaml":           strings.NewReplacer("{{ .Chart.Name }}", "plain", "{{- if .Values.forward }}", "#", "securityContext: {sysctls", "# {", "{{- end }}", "#", "{{ .Values.pool }}", "x").Replace(gatewayTemplate),
+	})
+	r, err := lint.Run(context.Background(), []string{"."}, lint.Options{Load: loader.Options{
+		Dir: dir, ValueSets: []loader.ValueSet{{Name: "prod", Files: []string{"prod.yaml"}}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string][]string{
+		"one":   {"default", "ci/a-values.yaml", "prod"},
+		"two":   {"ci/b-values.yaml", "prod"},
+		"three": {"default", "prod"},
+		"plain": nil,
+	}
+	seen := map[string]int{}
+	for _, f := range r.Findings {
+		if f.Rule != "VPN101" {
+			continue
+		}
+		seen[f.Object.Name]++
+		if !slices.Equal(f.ValueSets, want[f.Object.Name]) {
+			t.Errorf("%s: %v, want %v", f.Object.Name, f.ValueSets, want[f.Object.Name])
+		}
+	}
+	for name := range want {
+		if seen[name] != 1 {
+			t.Errorf("%s: %d findings of VPN101, want one", name, seen[name])
+		}
+	}
+	if len(r.Gaps) > 0 || r.Summary.Objects != 4 {
+		t.Errorf("%+v %+v", r.Gaps, r.Summary)
+	}
+}
