@@ -1,0 +1,114 @@
+package facts
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestInvalidRanges(t *testing.T) {
+	kubeadm := func(field string) string {
+		return "apiVersion: kubeadm.k8s.io/v1beta4\nkind: ClusterConfiguration\nnetworking: {" + field + "}\n"
+	}
+	tailscale := func(env string) string {
+		return deployment("containers: [{name: ts, image: tailscale/tailscale, env: [{name: TS_USERSPACE, value: 'false'}, " + env + "]}]")
+	}
+	openVPN := func(line string) string {
+		return mounted("kylemanna/openvpn", "/etc/openvpn", "openvpn.conf", "dev tun0\n"+line+"\n")
+	}
+	wireGuard := func(address, allowed string) string {
+		return wgQuick("[Interface]\nPrivateKey = AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\nAddress = " + address +
+			"\n[Peer]\nPublicKey = BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBA=\nEndpoint = 198.51.100.7:51820\nAllowedIPs = " + allowed + "\n")
+	}
+	for _, tt := range []struct{ name, text, want string }{
+		{"an address for a pod range", kubeadm("podSubnet: 10.244.0.0"), "podSubnet 10.244.0.0: it is an address without a mask"},
+		{"no prefix", kubeadm("podSubnet: 10.300.0.0/16"), "podSubnet 10.300.0.0/16: it is no prefix"},
+		{"the second of two families", kubeadm("podSubnet: '10.244.0.0/16,fd00:10:244::/129'"), "podSubnet fd00:10:244::/129: it is no prefix"},
+		{"two families", kubeadm("podSubnet: '10.244.0.0/16,fd00:10:244::/56'"), ""},
+		{"kubeadm masks", kubeadm("podSubnet: 10.244.3.1/16"), ""},
+		{"filled in later", kubeadm("podSubnet: '${POD_CIDR}'"), ""},
+		{"a placeholder", kubeadm("podSubnet: __POD_CIDR__"), ""},
+		{"a placeholder with a mask", kubeadm("podSubnet: POD_NET/16"), ""},
+		{"Cluster API", "apiVersion: cluster.x-k8s.io/v1beta1\nkind: Cluster\nmetadata: {name: c}\nspec: {clusterNetwork: {pods: {cidrBlocks: [10.244.0.0/36]}}}", "pods.cidrBlocks 10.244.0.0/36: it is no prefix"},
+		{"IPv6 where IPv4 is read", "apiVersion: eksctl.io/v1alpha5\nkind: ClusterConfig\nmetadata: {name: e}\nkubernetesNetworkConfig: {serviceIPv4CIDR: 'fd00::/108'}", "serviceIPv4CIDR fd00::/108: it is IPv6"},
+		{"a netmask alone in Config Connector", "apiVersion: container.cnrm.cloud.google.com/v1beta1\nkind: ContainerCluster\nmetadata: {name: g}\nspec: {ipAllocationPolicy: {clusterIpv4CidrBlock: /14}}", ""},
+		{"an address range in MetalLB", "apiVersion: metallb.io/v1beta1\nkind: IPAddressPool\nmetadata: {name: l}\nspec: {addresses: [10.30.0.10-10.30.0.20]}", ""},
+		{"a selector with host bits", "apiVersion: compute.cnrm.cloud.google.com/v1beta1\nkind: ComputeVPNTunnel\nmetadata: {name: v}\nspec: {remoteTrafficSelector: [10.20.0.1/16]}", "a range of ComputeVPNTunnel 10.20.0.1/16: it has bits set right of its mask; the network is 10.20.0.0/16"},
+		{"a clusterIP is no range", "apiVersion: v1\nkind: Service\nmetadata: {name: s}\nspec: {clusterIP: 10.96.0.300}", ""},
+		{"a netmask with a hole", openVPN("server 10.8.0.0 255.255.0.255"), "server 255.255.0.255: it is no netmask: its ones are not in one piece"},
+		{"a route's netmask", openVPN("server 10.8.0.0 255.255.255.0\nroute 10.9.0.0 0.255.0.0"), "route 0.255.0.0: it is no netmask: its ones are not in one piece"},
+		{"a pushed netmask", openVPN("server 10.8.0.0 255.255.255.0\npush \"route 10.9.0.0 255.0.255.0\""), `push "route" 255.0.255.0: it is no netmask: its ones are not in one piece`},
+		{"netmasks that are", openVPN("server 10.8.0.0 255.255.255.0\nroute 10.9.0.0\npush \"route 10.9.0.0 255.255.0.0\""), ""},
+		{"a start script's placeholders", openVPN("server 10.8.0.0 255.255.255.0\npush \"route NETWORK NETMASK\""), ""},
+		{"a host name", openVPN("client\nremote vpn.example.net\nroute gate.example.net 255.255.255.255"), ""},
+		{"an Address with host bits", wireGuard("10.8.0.1/24", "10.9.0.1/16"), ""},
+		{"an Address that is none", wireGuard("10.8.0/24", "0.0.0.0/0"), "Address 10.8.0/24: it is neither an address nor a prefix"},
+		{"AllowedIPs that are none", wireGuard("10.8.0.2/32", "10.9.0.0/33, 10.10.0.0/16"), "AllowedIPs 10.9.0.0/33: it is neither an address nor a prefix"},
+		{"AllowedIPs that are filled in later", wireGuard("10.8.0.2/32", "${ALLOWED}"), ""},
+		{"TS_ROUTES with host bits", tailscale("{name: TS_ROUTES, value: '10.0.0.0/8,192.168.1.7/24'}"), "TS_ROUTES 192.168.1.7/24: it has bits set right of its mask; the network is 192.168.1.0/24"},
+		{"TS_ROUTES with an address", tailscale("{name: TS_ROUTES, value: 10.0.0.7}"), "TS_ROUTES 10.0.0.7: it is an address without a mask"},
+		{"TS_ROUTES", tailscale("{name: TS_ROUTES, value: '10.0.0.0/8, fd00::/64'}"), ""},
+		{"--advertise-routes with host bits", tailscale("{name: TS_EXTRA_ARGS, value: '--accept-dns --advertise-routes=10.0.0.0/8,10.1.1.1/24 --ssh'}"), "--advertise-routes 10.1.1.1/24: it has bits set right of its mask; the network is 10.1.1.0/24"},
+		{"an empty --advertise-routes", tailscale("{name: TS_EXTRA_ARGS, value: '--advertise-routes='}"), ""},
+		{"a policy's block", "apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {name: n}\nspec: {ingress: [{from: [{ipBlock: {cidr: 10.0.0.0/40}}]}]}", "ipBlock.cidr 10.0.0.0/40: it is no prefix"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var got []string
+			for _, r := range read(t, tt.text).Invalid {
+				got = append(got, r.Says+" "+r.Text+": "+r.Why)
+				if r.Fate == "" || r.Ref.IsZero() || r.Object.Kind == "" {
+					t.Errorf("incomplete: %+v", r)
+				}
+			}
+			if all := strings.Join(got, "\n"); all != tt.want {
+				t.Errorf("got  %s\nwant %s", all, tt.want)
+			}
+		})
+	}
+}
+
+func TestInvalidRangesPointAtTheEntry(t *testing.T) {
+	text := mounted("kylemanna/openvpn", "/etc/openvpn", "openvpn.conf", "dev tun0\nserver 10.8.0.0 255.255.0.255\n")
+	found := read(t, text).Invalid
+	if len(found) != 1 {
+		t.Fatalf("got %+v", found)
+	}
+	if at := textAt(t, decode(t, "unit", text), found[0].Ref); at != "255.255.0.255" || found[0].Pod == "" {
+		t.Errorf("points at %q, pod %q", at, found[0].Pod)
+	}
+}
+
+func TestRefusedMasqueradeLists(t *testing.T) {
+	for _, tt := range []struct {
+		name, kind, config string
+		args               []string
+		want               string
+	}{
+		{"host bits", agentUpstream, "nonMasqueradeCIDRs: [10.4.1.0/14]", nil, "10.4.1.0/14"},
+		{"aligned", agentUpstream, "nonMasqueradeCIDRs: [10.4.0.0/14]", nil, ""},
+		{"a bare address", agentUpstream, "nonMasqueradeCIDRs: [10.4.0.0/14, 10.9.0.1]", nil, "10.9.0.1"},
+		{"each of two", agentUpstream, "nonMasqueradeCIDRs: [10.4.1.0/14, 10.9.0.1]", nil, "10.4.1.0/14 10.9.0.1"},
+		{"IPv6 without the flag", agentUpstream, "nonMasqueradeCIDRs: ['fd00::/8']", nil, "'fd00::/8'"},
+		{"IPv6 with the flag", agentUpstream, "nonMasqueradeCIDRs: ['fd00::/8']", []string{"--enable-ipv6"}, ""},
+		{"a number for a duration", agentUpstream, "nonMasqueradeCIDRs: [10.0.0.0/8]\nresyncInterval: 60", nil, "60"},
+		{"broken YAML", agentUpstream, "nonMasqueradeCIDRs: [10.0.0.0/8", nil, "nonMasqueradeCIDRs: [10.0.0.0/8"},
+		{"filled in later", agentUpstream, "nonMasqueradeCIDRs: ['${POD_CIDR}']", nil, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			text := masqAgent("config", tt.config, tt.args...)
+			agents := read(t, text).Agents
+			if len(agents) != 1 || agents[0].Kind != tt.kind {
+				t.Fatalf("agents %+v", agents)
+			}
+			var got []string
+			for _, r := range agents[0].List.Refused {
+				got = append(got, textAt(t, decode(t, "unit", text), r.Ref))
+				if !strings.Contains(r.Fate, "old rules") {
+					t.Errorf("fate %q", r.Fate)
+				}
+			}
+			if all := strings.Join(got, " "); all != tt.want {
+				t.Errorf("got %q, want %q", all, tt.want)
+			}
+		})
+	}
+}

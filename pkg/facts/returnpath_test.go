@@ -1,0 +1,110 @@
+package facts
+
+import (
+	"testing"
+)
+
+func TestPoolRoutes(t *testing.T) {
+	const server = "[Interface]\nPrivateKey = AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\nAddress = 10.8.0.1/24\nListenPort = 51820\n" +
+		"[Peer]\nPublicKey = BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBA=\nAllowedIPs = "
+	route := func(to string) string {
+		return "---\napiVersion: compute.cnrm.cloud.google.com/v1beta1\nkind: ComputeRoute\nmetadata: {name: back, namespace: infra}\nspec: {destRange: " + to + ", nextHopIp: 10.128.0.9}\n"
+	}
+	for _, tt := range []struct {
+		name, allowed, more string
+		want                Known
+	}{
+		{"nothing", "10.8.0.2/32", "", Absent},
+		{"a route of the cloud", "10.8.0.2/32", route("10.8.0.0/16"), Present},
+		{"a route for a part", "10.8.0.2/32", route("10.8.0.0/25"), Absent},
+		{"a default route", "10.8.0.2/32", route("0.0.0.0/0"), Absent},
+		{"a pool of Calico's", "10.8.0.2/32", "---\napiVersion: projectcalico.org/v3\nkind: IPPool\nmetadata: {name: vpn}\nspec: {cidr: 10.8.0.0/24, disabled: true}\n", Present},
+		{"a network behind the peer", "10.8.0.2/32, 192.168.50.0/24", "", Unknown},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			pods := read(t, wgQuick(server+tt.allowed+"\n")+tt.more).Pods
+			if len(pods) != 1 || len(pods[0].Tunnels) != 1 {
+				t.Fatalf("got %+v", pods)
+			}
+			if got := pods[0].Tunnels[0]; got.PoolRouted.State != tt.want || got.Masquerade.State != Absent {
+				t.Errorf("routed %+v, masquerade %+v; want %s", got.PoolRouted, got.Masquerade, tt.want)
+			}
+		})
+	}
+}
+
+func TestMasqueradeOfOthersInThePod(t *testing.T) {
+	const server = "[Interface]\nPrivateKey = AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\nAddress = 10.8.0.1/24\nListenPort = 51820\n"
+	for _, tt := range []struct {
+		name, sidecar string
+		want          Known
+	}{
+		{"an image that nothing is known of, with the right to", "{name: nat, image: example.com/nat, securityContext: {capabilities: {add: [NET_ADMIN]}}}", Unknown},
+		{"the same without the right", "{name: nat, image: example.com/nat}", Absent},
+		{"a script that does", "{name: nat, image: alpine, command: [sh, -c, 'iptables -t nat -A POSTROUTING -s 10.8.0.0/24 -j MASQUERADE'], securityContext: {capabilities: {add: [NET_ADMIN]}}}", Present},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			text := pod(`volumes:
+- {name: conf, configMap: {name: conf}}
+containers:
+- name: vpn
+  image: ghcr.io/masipcat/wireguard-go-docker
+  volumeMounts: [{name: conf, mountPath: /etc/wireguard}]
+- `+tt.sidecar) + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: conf, namespace: jobs}\ndata:\n  wg0.conf: |\n" + indent(server, 4) + "\n"
+			if got := read(t, text).Pods[0].Tunnels[0].Masquerade; got.State != tt.want {
+				t.Errorf("got %+v, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestPolicyBlocks(t *testing.T) {
+	const policy = `apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {name: n, namespace: db}
+spec:
+  ingress: [{from: [{ipBlock: {cidr: 10.0.0.0/8, except: [10.8.0.0/24]}}, {podSelector: {}}]}]
+  egress: [{to: [{ipBlock: {cidr: 10.9.0.0/16}}]}]
+---
+apiVersion: cilium.io/v2
+kind: CiliumNetworkPolicy
+metadata: {name: c, namespace: db}
+spec: {ingress: [{fromCIDRSet: [{cidr: 10.8.0.0/25, except: [10.8.0.0/28]}], fromCIDR: [10.8.1.0/24]}]}
+---
+apiVersion: projectcalico.org/v3
+kind: GlobalNetworkPolicy
+metadata: {name: g}
+spec: {ingress: [{source: {nets: [10.8.2.0/24], notNets: [10.8.3.0/24]}}]}
+---
+apiVersion: compute.cnrm.cloud.google.com/v1beta1
+kind: ComputeFirewall
+metadata: {name: f, namespace: infra}
+spec: {sourceRanges: [10.8.4.0/24]}
+---
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {name: odd, namespace: db}
+spec: {ingress: [{from: [{ipBlock: {cidr: {a: b}}}, 7]}, null], egress: x}
+`
+	want := map[string]string{
+		"10.0.0.0/8": "source", "10.8.0.0/24": "source except", "10.9.0.0/16": "",
+		"10.8.0.0/25": "source", "10.8.0.0/28": "source except", "10.8.1.0/24": "source",
+		"10.8.2.0/24": "source", "10.8.3.0/24": "source except", "10.8.4.0/24": "source",
+	}
+	blocks := read(t, policy).PolicyBlocks
+	if len(blocks) != len(want) {
+		t.Errorf("%d blocks, want %d", len(blocks), len(want))
+	}
+	for _, b := range blocks {
+		got := ""
+		if b.Source {
+			got = "source"
+		}
+		if b.Except {
+			got += " except"
+		}
+		if w, known := want[b.Prefix]; !known || got != w || !b.Known {
+			t.Errorf("%s: %q, want %q", b.Prefix, got, w)
+		}
+	}
+}
