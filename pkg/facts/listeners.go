@@ -97,15 +97,26 @@ func (c *containerView) gluetunListeners() []Listener {
 		out = append(out, c.address("HTTP_CONTROL_SERVER_ADDRESS", ":8000", "the control server", "TCP")...)
 	}
 	if c.turnedOn("HTTPPROXY") && !c.setsAny("HTTPPROXY_PORT", "PROXY_PORT", "TINYPROXY_PORT") {
-		out = append(out, c.address("HTTPPROXY_LISTENING_ADDRESS", ":8888", "the HTTP proxy", "TCP")...)
+		out = append(out, c.switched("HTTPPROXY", c.address("HTTPPROXY_LISTENING_ADDRESS", ":8888", "the HTTP proxy", "TCP"))...)
 	}
 	if c.turnedOn("SHADOWSOCKS") && !c.setsAny("SHADOWSOCKS_PORT") {
-		out = append(out, c.address("SHADOWSOCKS_LISTENING_ADDRESS", ":8388", "the Shadowsocks server", "TCP", "UDP")...)
+		out = append(out, c.switched("SHADOWSOCKS", c.address("SHADOWSOCKS_LISTENING_ADDRESS", ":8388", "the Shadowsocks server", "TCP", "UDP"))...)
 	}
 	if !c.setsAny("HEALTH_ADDRESS") {
 		out = append(out, c.address("HEALTH_SERVER_ADDRESS", "127.0.0.1:9999", "the health server", "TCP")...)
 	}
 	return out
+}
+
+// switched places listeners that no address places at the switch that turns
+// them on.
+func (c *containerView) switched(key string, list []Listener) []Listener {
+	for i := range list {
+		if list[i].Ref == c.c.Ref {
+			list[i].Ref = c.env(key).Ref
+		}
+	}
+	return list
 }
 
 func (c *containerView) turnedOn(key string) bool {

@@ -39,3 +39,19 @@ hits(capture, needed) := [hit |
 	count(hit.prefixes) > 0
 	count(hit.for & kinds(needed)) > 0
 ]
+
+# Something that a container needs is captured, or certainly would be if the
+# cluster's ranges were known: VPN302 says so.
+broken(pod, tunnel) if {
+	some c in tunnel.captures
+	c.known
+	count(hits(c, needs(pod, tunnel))) > 0
+}
+
+broken(pod, tunnel) if {
+	tunnel.routes["default"]
+	tunnel.bypass.state == "absent"
+	every c in tunnel.captures { not c.known }
+	some n in needs(pod, tunnel)
+	n.kind in {"name", "service", "api"}
+}

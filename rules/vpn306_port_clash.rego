@@ -1,0 +1,68 @@
+# METADATA
+# title: two containers listen on one port of the shared namespace
+# description: |
+#   Containers of a pod share one network namespace, and so one set of ports. A tunnel image brings
+#   listeners of its own: a control server, a health server, proxies. Where one of them and an
+#   application want the same port, whichever starts second fails with "address already in use", or
+#   answers requests that were meant for the other.
+# related_resources:
+#   - ref: https://kubernetes.io/docs/concepts/workloads/pods/#pod-networking
+#     description: "Kubernetes: pod networking"
+# custom:
+#   id: VPN306
+#   name: port-clash
+#   severities: [error]
+#   family: sidecar
+#   claims: [C1]
+#   fires: |
+#     In a pod with a VPN, two containers listen on the same port and protocol: a port that one declares
+#     and a listener that the tunnel's image is known to have, as its variables place it, or one port
+#     that two applications declare.
+#   silent: |
+#     - the tunnel's container declares the application's port on its behalf
+#     - the listener is off, or moved to another port
+#     - the variables that place it cannot be seen
+#     - an init container that ends before the others start
+#   verify: [listeners]
+#   since: "0.1"
+package vpnlint.rules.vpn306
+
+import data.vpnlint.lib.places
+
+findings contains finding if {
+	some pod in input.facts.pods
+	pod.role in {"sidecar", "client", "gateway"}
+	some a in pod.containers
+	some b in pod.containers
+	a.order < b.order
+	a.stage != "init"
+	b.stage != "init"
+	some first in a.listeners
+	some second in b.listeners
+	first.port == second.port
+	first.protocol == second.protocol
+	pair := sorted([{"container": a, "listener": first}, {"container": b, "listener": second}])
+	finding := {
+		"ref": places.either(pair.change.listener.ref, pair.change.container.ref),
+		"pod": pod.id,
+		"message": sprintf(
+			"containers %s and %s both listen on port %d/%s of the pod's one network namespace (%s; %s): whichever starts second cannot bind it",
+			[pair.change.container.name, pair.other.container.name, first.port, first.protocol, pair.change.listener.says, pair.other.listener.says],
+		),
+		"containers": {a.name, b.name},
+		"related": [{"ref": pair.other.listener.ref, "says": sprintf("%s in container %s", [pair.other.listener.says, pair.other.container.name])} |
+			places.written(pair.other.listener.ref)
+		],
+		"verify": {"container": pair.other.container.name, "tunnel": pair.change.container.name},
+	}
+}
+
+# The VPN side is the one to change: its listeners are moved by a variable.
+sorted(list) := {"change": list[0], "other": list[1]} if not own_side(list[1], list[0])
+
+sorted(list) := {"change": list[1], "other": list[0]} if own_side(list[1], list[0])
+
+own_side(side, other) if {
+	side.container.data_plane
+	not other.container.data_plane
+}
