@@ -44,6 +44,7 @@ func readAgents(ix *index, cs *clusterSet, sites []Site, pods []*podView) ([]Age
 	unread := r.unreadLists()
 	r.listsWithoutAgent()
 	r.managed()
+	r.missedPools()
 	slices.SortStableFunc(r.agents, func(a, b Agent) int {
 		return cmp.Or(strings.Compare(a.Cluster, b.Cluster), compareRefs(a.Ref, b.Ref), compareRefs(a.List.Ref, b.List.Ref))
 	})
@@ -376,6 +377,7 @@ func (r *agentReader) managed() {
 // add computes what the list does to the cluster's ranges and VPNs.
 func (r *agentReader) add(a *Agent, fl flags, f *founded) {
 	a.List.Entries = orEmpty(a.List.Entries)
+	a.MissedPools = []MissedPool{}
 	a.Effective, a.MissingPods, a.MissingNodes, a.Minimal = []string{}, []string{}, []string{}, []string{}
 	a.Targets, a.Wide, a.PodRanges, a.NodeRanges = []Target{}, []PrefixAt{}, []RangeAt{}, []RangeAt{}
 	var pods, nodes, services []netip.Prefix
@@ -439,6 +441,10 @@ func (r *agentReader) targets(a *Agent, exempt, pods []netip.Prefix) (out []Targ
 		for j, remote := range parsed(s.Remote) {
 			t := Target{Site: s.Name, Prefix: remote.String(), Ref: s.Remote[j].Ref, Entry: -1}
 			t.Wanted, t.WantedWhy, t.WantedRef = wanted(s, ofSame(pods, remote))
+			t.Outside = []string{}
+			if s.LocalState == Present {
+				t.Outside = written(cidrplan.Subtract(ofSame(pods, remote), parsed(s.Local)))
+			}
 			if t.Wanted == "node" {
 				wantNode = append(wantNode, remote)
 			}

@@ -115,6 +115,7 @@ func (r *tunnelReader) finish() Tunnel {
 	t.Advertised = orEmpty(t.Advertised)
 	t.MasqueradeOut = orEmpty(t.MasqueradeOut)
 	t.Local = orEmpty(t.Local)
+	t.Rewrites = []Rewrite{}
 	t.Peers = orEmpty(t.Peers)
 	t.Resolver.Servers = orEmpty(t.Resolver.Servers)
 	t.Clients.Routes = orEmpty(t.Clients.Routes)

@@ -372,6 +372,9 @@ type Tunnel struct {
 	Addresses []PrefixAt `json:"addresses"`
 	// Local are the traffic selectors of this side (IPsec).
 	Local []PrefixAt `json:"local"`
+	// Rewrites are the masquerade rules that rewrite packets for the selectors of
+	// an IPsec tunnel before they reach them.
+	Rewrites []Rewrite `json:"rewrites"`
 	// Peers are the [Peer] sections of a WireGuard configuration.
 	Peers []Peer `json:"peers"`
 	// Clients is what a server tells its clients.
@@ -417,6 +420,13 @@ type OutInterface struct {
 	Name string     `json:"name"` // "eth0", "eth+"
 	Ref  source.Ref `json:"ref"`
 	Says string     `json:"says"`
+}
+
+// Rewrite is a masquerade rule on the way into an IPsec tunnel.
+type Rewrite struct {
+	Ref      source.Ref `json:"ref"`
+	Says     string     `json:"says"`     // "natOutgoing of IPPool pods"
+	Prefixes []string   `json:"prefixes"` // the part of the remote selectors
 }
 
 // Routes is what a tunnel takes from its own pod.
@@ -640,9 +650,22 @@ type Agent struct {
 	// Minimal is the list to write instead: pods, nodes and internal ranges
 	// minus the destinations that want node sources; empty when the pod range is
 	// unknown.
-	Minimal    []string  `json:"minimal"`
-	PodRanges  []RangeAt `json:"pod_ranges"`
-	NodeRanges []RangeAt `json:"node_ranges"`
+	Minimal []string `json:"minimal"`
+	// MissedPools are node pools of the cluster on which no agent runs.
+	MissedPools []MissedPool `json:"missed_pools"`
+	PodRanges   []RangeAt    `json:"pod_ranges"`
+	NodeRanges  []RangeAt    `json:"node_ranges"`
+}
+
+// MissedPool is a declared node pool on which a DaemonSet certainly does not run.
+type MissedPool struct {
+	Name   string             `json:"name"`
+	Object finding.ObjectName `json:"object"`
+	Pool   source.Ref         `json:"pool"` // the pool's taint, else the pool
+	// Ref is the DaemonSet's tolerations, nodeSelector or affinity; the pod spec
+	// where it has none.
+	Ref source.Ref `json:"ref"`
+	Why string     `json:"why"` // "does not tolerate its taint dedicated=batch:NoSchedule"
 }
 
 // List is an exemption list.
@@ -730,6 +753,9 @@ type Target struct {
 	// Covered is the part of Prefix that is exempt; Entry the list entry (index
 	// into List.Entries, -1 for a default) that covers most of it.
 	Covered []string `json:"covered"`
+	// Outside is the part of the pod range that the tunnel's local selectors, or
+	// its router's announcements, do not carry; empty where they are not stated.
+	Outside []string `json:"outside"`
 	Entry   int      `json:"entry"`
 }
 

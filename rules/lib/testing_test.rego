@@ -143,7 +143,7 @@ tunnel(given) := made(
 		"interface": "tun0", "config": nowhere, "routes": routes({}), "bypass": bypass({}), "captures": [],
 		"resolver": resolver({}), "kill_switch": switch("absent"), "masquerade": switch("absent"),
 		"pool": [], "pool_routed": switch("absent"), "masquerade_out": [], "image_known": true,
-		"addresses": [], "advertised": [], "peers": [],
+		"addresses": [], "local": [], "rewrites": [], "advertised": [], "peers": [],
 		"clients": clients({}), "replies_kept": "absent",
 		"mark_write": "", "input": firewall("unknown", []), "ipv6": switch("unknown"), "mtu": mtu(0, ""),
 	},
@@ -260,7 +260,7 @@ agent(given) := made(
 		"object": {"apiVersion": "apps/v1", "kind": "DaemonSet", "namespace": "kube-system", "name": "ip-masq-agent"},
 		"ref": ref("/agent"), "container": "ip-masq-agent", "workload": "ds/ip-masq-agent", "cluster": "prod",
 		"list": exemptions({}), "effective": ["10.0.0.0/8"], "targets": [], "missing_pods": [], "missing_nodes": [],
-		"wide": [], "minimal": ["10.4.0.0/14"], "pod_ranges": [range("pod", "10.4.0.0/14")], "node_ranges": [],
+		"wide": [], "minimal": ["10.4.0.0/14"], "missed_pools": [], "pod_ranges": [range("pod", "10.4.0.0/14")], "node_ranges": [],
 	},
 	given,
 )
@@ -274,6 +274,13 @@ exemptions(given) := made(
 	},
 	given,
 )
+
+missed_pool(name) := {
+	"name": name, "object": {"apiVersion": "v1", "kind": "ContainerNodePool", "namespace": "infra", "name": name},
+	"pool": ref("/taint"), "ref": ref("/spec/template/spec"), "why": "does not tolerate its taint dedicated=batch:NoSchedule",
+}
+
+rewrite(list) := {"ref": ref("/natOutgoing"), "says": "natOutgoing of IPPool pods", "prefixes": list}
 
 # A list under a key that the agent does not read.
 unread_list(given) := made(
@@ -290,7 +297,7 @@ target(given) := made(
 	{
 		"site": "onprem", "prefix": "10.20.0.0/16", "ref": ref("/remote"), "wanted": "node",
 		"wanted_why": "the local selectors hold the nodes only", "wanted_ref": ref("/local"),
-		"covered": ["10.20.0.0/16"], "entry": 0,
+		"covered": ["10.20.0.0/16"], "entry": 0, "outside": [],
 	},
 	given,
 )
@@ -327,7 +334,7 @@ everything := {
 			"gates": [gate({"fake_gates": [{"name": "wait", "ref": nowhere, "says": "ping"}]})],
 			"sysctls": [sysctl({})], "rejections": [rejection({})],
 		})],
-		"agents": [agent({"targets": [target({})], "wide": prefixes(["10.0.0.0/8"])})],
+		"agents": [agent({"targets": [target({})], "missed_pools": [missed_pool("batch")], "wide": prefixes(["10.0.0.0/8"])})],
 		"sites": [site({"remote": prefixes(["10.20.0.0/16"])})],
 		"clusters": [cluster({})], "invalid": [invalid_range({})], "policy_blocks": [policy_block({})], "unread_lists": [unread_list({})],
 		"backends": [{"object": object_name("Endpoints", "erp"), "cluster": "prod", "address": "10.60.4.20", "ref": ref("/ip")}],

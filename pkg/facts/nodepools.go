@@ -1,0 +1,235 @@
+package facts
+
+import (
+	"encoding/json"
+	"path"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	corehelpers "k8s.io/component-helpers/scheduling/corev1"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+	"k8s.io/klog/v2"
+
+	"github.com/vpnlint/vpnlint/pkg/source"
+)
+
+// nodePool is a declared pool of nodes, as far as scheduling goes.
+type nodePool struct {
+	name    string
+	object  *source.Object
+	ref     source.Ref
+	cluster *founded
+	labels  map[string]string
+	taints  []taintAt
+}
+
+type taintAt struct {
+	corev1.Taint
+	ref source.Ref
+}
+
+// poolKind is where a kind of node pool keeps its labels and taints.
+type poolKind struct {
+	labels, taints []string
+	// name is the label that the platform gives every node of the pool.
+	name string
+}
+
+func poolKindOf(o *source.Object) (poolKind, bool) {
+	switch groupOf(o) + " " + o.Kind {
+	case "container.cnrm.cloud.google.com ContainerNodePool":
+		return poolKind{[]string{"nodeConfig", "labels"}, []string{"nodeConfig", "taint"}, "cloud.google.com/gke-nodepool"}, true
+	case "infrastructure.cluster.x-k8s.io AzureManagedMachinePool":
+		return poolKind{[]string{"nodeLabels"}, []string{"taints"}, "agentpool"}, true
+	case "infrastructure.cluster.x-k8s.io AWSManagedMachinePool":
+		return poolKind{[]string{"labels"}, []string{"taints"}, "eks.amazonaws.com/nodegroup"}, true
+	case "infrastructure.cluster.x-k8s.io GCPManagedMachinePool":
+		return poolKind{[]string{"kubernetesLabels"}, []string{"kubernetesTaints"}, "cloud.google.com/gke-nodepool"}, true
+	case "karpenter.sh NodePool":
+		return poolKind{[]string{"template", "metadata", "labels"}, []string{"template", "spec", "taints"}, "karpenter.sh/nodepool"}, true
+	}
+	return poolKind{}, false
+}
+
+// readNodePools returns the pools of Linux nodes whose cluster is known.
+// Windows nodes run no masquerade agent at all (FG A2.9).
+func readNodePools(ix *index, cs *clusterSet) []nodePool {
+	var out []nodePool
+	add := func(o *source.Object, name string, at, labels, taints node) {
+		p := nodePool{name: name, object: o, ref: at.ref(), labels: labels.stringMap()}
+		if p.cluster = cs.clusterOfPool(o); p.cluster == nil && len(cs.founded) > 0 {
+			return
+		}
+		for _, t := range taints.items() {
+			p.taints = append(p.taints, taintAt{corev1.Taint{
+				Key: t.get("key").text(), Value: t.get("value").text(), Effect: effect(t.get("effect").text()),
+			}, t.ref()})
+		}
+		out = append(out, p)
+	}
+	for _, o := range ix.objects {
+		spec := root(o).get("spec")
+		if kind, is := poolKindOf(o); is && !strings.Contains(strings.ToLower(spec.get("nodeConfig", "imageType").text()+spec.get("osType").text()), "windows") {
+			add(o, o.Name, spec, spec.get(kind.labels...), spec.get(kind.taints...))
+			out = platformLabel(out, o, kind)
+		}
+		if groupOf(o) == "eksctl.io" && o.Kind == "ClusterConfig" {
+			for _, field := range []string{"nodeGroups", "managedNodeGroups"} {
+				for _, group := range root(o).get(field).items() {
+					if !strings.HasPrefix(group.get("amiFamily").text(), "Windows") {
+						add(o, group.get("name").text(), group, group.get("labels"), group.get("taints"))
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// platformLabel gives the pool that was added last the label that its platform does.
+func platformLabel(pools []nodePool, o *source.Object, kind poolKind) []nodePool {
+	if n := len(pools); n > 0 && pools[n-1].object == o {
+		if _, has := pools[n-1].labels[kind.name]; !has {
+			pools[n-1].labels[kind.name] = o.Name
+		}
+	}
+	return pools
+}
+
+// effect reads the spellings of Google (NO_SCHEDULE), AWS (no-schedule) and
+// Kubernetes alike.
+func effect(text string) corev1.TaintEffect {
+	switch strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(text)) {
+	case "noschedule":
+		return corev1.TaintEffectNoSchedule
+	case "noexecute":
+		return corev1.TaintEffectNoExecute
+	case "prefernoschedule":
+		return corev1.TaintEffectPreferNoSchedule
+	}
+	return ""
+}
+
+// missedPools notes, for each agent that runs as a DaemonSet, the node pools of
+// its cluster on which neither it nor another agent of the cluster runs (M7).
+func (r *agentReader) missedPools() {
+	pools := readNodePools(r.ix, r.cs)
+	for _, pool := range pools {
+		var missed []int
+		var found []MissedPool
+		served := r.unplaced
+		for i, run := range r.running {
+			if run.cluster != pool.cluster {
+				continue
+			}
+			m, misses := run.missesPool(pool)
+			if !misses {
+				served = true
+				break
+			}
+			missed, found = append(missed, i), append(found, m)
+		}
+		if served {
+			continue
+		}
+		for k, i := range missed {
+			if a := r.agentOf(r.running[i]); a != nil {
+				a.MissedPools = append(a.MissedPools, found[k])
+			}
+		}
+	}
+}
+
+func (r *agentReader) agentOf(run runningAgent) *Agent {
+	for i := range r.agents {
+		if r.agents[i].Ref == run.container.c.Ref {
+			return &r.agents[i]
+		}
+	}
+	return nil
+}
+
+// missesPool reports that a DaemonSet certainly runs on no node of a pool; false
+// also when that cannot be told.
+func (a runningAgent) missesPool(pool nodePool) (MissedPool, bool) {
+	out := MissedPool{Name: pool.name, Object: nameOf(pool.object), Pool: pool.ref}
+	if !a.pod.pod.PerNode {
+		return out, false
+	}
+	raw, err := json.Marshal(map[string]any{
+		"nodeSelector": a.pod.spec.get("nodeSelector").val, "affinity": a.pod.spec.get("affinity").val, "tolerations": a.pod.spec.get("tolerations").val,
+	})
+	var spec corev1.PodSpec
+	if err != nil || json.Unmarshal(raw, &spec) != nil || placeholder(string(raw)) != "" {
+		return out, false
+	}
+	// The controller adds tolerations for conditions of the node, which no pool
+	// declares as taints.
+	for _, taint := range pool.taints {
+		if taint.Key == "" || taint.Effect == "" || placeholder(taint.Key+taint.Value) != "" {
+			continue
+		}
+		_, untolerated := corehelpers.FindMatchingUntoleratedTaint(klog.Background(), []corev1.Taint{taint.Taint}, spec.Tolerations,
+			func(t *corev1.Taint) bool { return t.Effect != corev1.TaintEffectPreferNoSchedule }, false)
+		if untolerated {
+			out.Ref, out.Pool = a.pod.spec.get("tolerations").ref(), taint.ref
+			out.Why = "does not tolerate its taint " + taint.ToString()
+			return out, true
+		}
+	}
+	if !selectable(&spec, pool.labels) {
+		return out, false
+	}
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: pool.name, Labels: pool.labels}}
+	match, err := nodeaffinity.GetRequiredNodeAffinity(&corev1.Pod{Spec: spec}).Match(node)
+	if err != nil || match {
+		return out, false
+	}
+	out.Ref, out.Why = a.pod.spec.get("nodeSelector").ref(), "selects other nodes by nodeSelector"
+	if len(spec.NodeSelector) == 0 {
+		out.Ref, out.Why = a.pod.spec.get("affinity", "nodeAffinity").ref(), "selects other nodes by node affinity"
+	}
+	return out, true
+}
+
+// selectable: the declared labels decide. Labels that the platform gives a node
+// are not declared, so that a selector for one of them is open, and so is one
+// by a node's name.
+func selectable(spec *corev1.PodSpec, labels map[string]string) bool {
+	open := func(key string) bool {
+		_, declared := labels[key]
+		return !declared && ofPlatform(key)
+	}
+	for key := range spec.NodeSelector {
+		if open(key) {
+			return false
+		}
+	}
+	if spec.Affinity == nil || spec.Affinity.NodeAffinity == nil || spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		return true
+	}
+	for _, term := range spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
+		if len(term.MatchFields) > 0 {
+			return false
+		}
+		for _, expr := range term.MatchExpressions {
+			if open(expr.Key) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func ofPlatform(key string) bool {
+	domain := path.Dir(key)
+	for _, owner := range []string{
+		"kubernetes.io", "k8s.io", "cloud.google.com", "amazonaws.com", "azure.com", "karpenter.sh", "k8s.aws", "eksctl.io", "openshift.io",
+	} {
+		if domain == owner || strings.HasSuffix(domain, "."+owner) {
+			return true
+		}
+	}
+	return key == "agentpool" || key == "kubernetes.azure.com/agentpool"
+}

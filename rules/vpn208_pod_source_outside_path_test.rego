@@ -1,0 +1,57 @@
+package vpnlint.rules.vpn208_test
+
+import data.vpnlint.lib.testing
+import data.vpnlint.rules.vpn208
+
+on_purpose := testing.exemptions({"entries": testing.prefixes(["10.4.0.0/14", "10.20.0.0/16"])})
+
+target(given) := testing.target(object.union({"entry": 1, "outside": ["10.4.0.0/14"]}, given))
+
+with_agent(given) := testing.agents([testing.agent(object.union({"list": on_purpose, "targets": [target({})]}, given))])
+
+test_fires_at_the_selectors if {
+	found := vpn208.findings with input as with_agent({})
+	count(found) == 1
+	some f in found
+	f.ref == testing.ref("/local")
+	contains(f.message, "keep their address towards 10.20.0.0/16 (10.20.0.0/16 is on the exemption list), but onprem carries nothing from 10.4.0.0/14")
+}
+
+test_fires_when_nothing_masquerades if {
+	none := testing.exemptions({"source": "none", "entries": [], "why": "defaultSnatStatus.disabled keeps the pod's address everywhere"})
+	found := vpn208.findings with input as with_agent({"list": none, "targets": [target({"entry": -1})]})
+	some f in found
+	contains(f.message, "(defaultSnatStatus.disabled keeps the pod's address everywhere)")
+}
+
+test_fires_for_a_part_of_the_pods if {
+	count(vpn208.findings) == 1 with input as with_agent({"targets": [target({"wanted": "unknown", "outside": ["10.6.0.0/15"]})]})
+}
+
+test_fires_for_an_entry_inside_the_destination if {
+	list := testing.exemptions({"entries": testing.prefixes(["10.20.7.0/24"])})
+	count(vpn208.findings) == 1 with input as with_agent({"list": list, "targets": [target({"entry": 0, "covered": ["10.20.7.0/24"]})]})
+}
+
+test_silent_when_the_selectors_hold_the_pods if {
+	count(vpn208.findings) == 0 with input as with_agent({"targets": [target({"wanted": "pod", "outside": []})]})
+}
+
+test_silent_for_a_wider_entry if {
+	list := testing.exemptions({"entries": testing.prefixes(["10.0.0.0/8"])})
+	count(vpn208.findings) == 0 with input as with_agent({"list": list, "targets": [target({"entry": 0})]})
+}
+
+test_silent_for_a_default_list if {
+	list := testing.exemptions({"source": "default", "entries": []})
+	count(vpn208.findings) == 0 with input as with_agent({"list": list, "targets": [target({"entry": -1})]})
+}
+
+test_silent_when_the_address_is_rewritten if {
+	count(vpn208.findings) == 0 with input as with_agent({"targets": [target({"covered": []})]})
+}
+
+test_silent_when_unknown if {
+	list := testing.exemptions({"source": "unknown", "entries": []})
+	count(vpn208.findings) == 0 with input as with_agent({"list": list, "targets": [target({"entry": -1, "covered": []})]})
+}

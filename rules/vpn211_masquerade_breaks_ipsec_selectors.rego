@@ -1,0 +1,59 @@
+# METADATA
+# title: packets are masqueraded before they reach the IPsec policy that is for them
+# description: |
+#   Policy-based IPsec takes a packet by its addresses: source inside the local selector, destination
+#   inside the remote one. A masquerade rule on the way changes the source to the node's or the pod's
+#   own address. The packet no longer fits any policy and leaves in the clear, towards an address that
+#   only exists behind the tunnel. The tunnel is up all the while.
+#
+#   Exempt the remote networks (in Calico by a disabled IPPool that holds them), or let packets with a
+#   policy pass first: `-m policy --dir out --pol ipsec -j ACCEPT`.
+# related_resources:
+#   - ref: https://docs.strongswan.org/docs/latest/howtos/forwarding.html
+#     description: "strongSwan: forwarding and NAT"
+#   - ref: https://docs.tigera.io/calico/latest/reference/resources/ippool
+#     description: "Calico: natOutgoing and disabled pools"
+# custom:
+#   id: VPN211
+#   name: masquerade-breaks-ipsec-selectors
+#   severities: [warning]
+#   family: masquerade
+#   claims: [M8]
+#   fires: |
+#     A strongSwan or Libreswan tunnel has traffic selectors on both sides, and a masquerade rule
+#     rewrites packets from the local ones to the remote ones: a rule of the pod's own scripts, and for
+#     a tunnel on the host network Calico's natOutgoing, flannel's `--ip-masq` or a masquerade agent.
+#   silent: |
+#     - the remote networks are exempt: any IPPool of Calico holds them, the agent's list does, or a
+#       rule returns for them
+#     - some rule looks at the IPsec policy
+#     - selectors of 0.0.0.0/0, servers for clients that call from anywhere
+#     - selectors, or scripts of the pod, that cannot be seen
+#   verify: [capture]
+#   since: "0.1"
+package vpnlint.rules.vpn211
+
+import data.vpnlint.lib.places
+import data.vpnlint.lib.pods
+import data.vpnlint.lib.text
+
+findings contains finding if {
+	some pod in input.facts.pods
+	some tunnel in pod.tunnels
+	some rewrite in tunnel.rewrites
+	count(rewrite.prefixes) > 0
+	finding := {
+		"ref": rewrite.ref,
+		"pod": pod.id,
+		"message": sprintf(
+			"%s rewrites the source of packets from %s to %s: they fit the selectors of the IPsec tunnel in container %s no more and leave outside it",
+			[rewrite.says, text.set_list({l.prefix | some l in tunnel.local}), text.list(rewrite.prefixes), tunnel.container],
+		),
+		"containers": {tunnel.container},
+		"related": array.concat(
+			[{"ref": r.ref, "says": sprintf("remote selector %s", [r.prefix])} | some r in tunnel.routes.prefixes; places.written(r.ref)],
+			[{"ref": l.ref, "says": sprintf("local selector %s", [l.prefix])} | some l in tunnel.local; places.written(l.ref)],
+		),
+		"verify": {"container": pods.first_data_plane(pod), "destination": sort(rewrite.prefixes)[0]},
+	}
+}

@@ -1,0 +1,49 @@
+package vpnlint.rules.vpn406_test
+
+import data.vpnlint.lib.testing
+import data.vpnlint.rules.vpn406
+
+with_claim(claim) := {"facts": testing.facts({}), "plan": object.union(testing.plan([]), {"ranges": [{
+	"cluster": "prod", "role": claim.role, "owner": claim.owner, "prefixes": [claim.prefix], "claims": [claim],
+}]})}
+
+test_fires_for_a_pool if {
+	found := vpn406.findings with input as with_claim(testing.claim("pool", "192.168.1.0/24"))
+	count(found) == 1
+	some f in found
+	f.ref == testing.ref("/pool")
+	contains(f.message, "the client pool 192.168.1.0/24 is the network of many home routers")
+}
+
+test_fires_inside_dockers_bridge if {
+	found := vpn406.findings with input as with_claim(testing.claim("pool", "172.17.8.0/24"))
+	some f in found
+	contains(f.message, "lies inside 172.17.0.0/16, the network of Docker")
+}
+
+test_fires_for_a_destination if {
+	found := vpn406.findings with input as with_claim(testing.claim("vpn", "10.0.0.0/24"))
+	some f in found
+	contains(f.message, "the VPN destination 10.0.0.0/24")
+}
+
+test_silent_for_other_ranges if {
+	count(vpn406.findings) == 0 with input as with_claim(testing.claim("pool", "10.77.0.0/24"))
+}
+
+test_silent_for_a_wider_range if {
+	count(vpn406.findings) == 0 with input as with_claim(testing.claim("vpn", "10.0.0.0/8"))
+}
+
+test_silent_for_the_cluster_itself if {
+	count(vpn406.findings) == 0 with input as with_claim(testing.claim("pod", "172.17.0.0/16"))
+}
+
+test_silent_for_an_images_default if {
+	count(vpn406.findings) == 0 with input as with_claim(object.union(testing.claim("pool", "192.168.1.0/24"), {"strength": "default"}))
+}
+
+test_silent_when_unknown if {
+	# a range that cannot be read claims nothing
+	count(vpn406.findings) == 0 with input as {"facts": testing.facts({}), "plan": testing.plan([])}
+}
