@@ -142,30 +142,60 @@ type serviceIndex struct {
 }
 
 type service struct {
-	object   *source.Object
-	selector node
-	ports    []servicePort
+	object    *source.Object
+	namespace string
+	address   netip.Addr // zero: none of its own
+	selector  node
+	ports     []servicePort
 }
 
 type servicePort struct{ target, says string }
 
-// servicesNear reads the Services of the object's cluster.
+// servicesNear reads the Services of the object's cluster. What is near depends
+// on the object's unit and namespace only, which many pods share.
 func (ix *index) servicesNear(near *source.Object) *serviceIndex {
+	key := serviceView{near.Unit, normalNamespace(near.Namespace)}
+	ix.mu.Lock()
+	have := ix.services[key]
+	ix.mu.Unlock()
+	if have != nil {
+		return have
+	}
+	out := ix.viewServices(near)
+	ix.mu.Lock()
+	ix.services[key] = out
+	ix.mu.Unlock()
+	return out
+}
+
+// serviceView is from where the Services are looked at.
+type serviceView struct{ unit, namespace string }
+
+func (ix *index) viewServices(near *source.Object) *serviceIndex {
 	out := &serviceIndex{names: map[string]bool{}, addresses: map[netip.Addr]bool{}}
-	for _, o := range ix.ofKind("", "Service") {
-		if ix.apart != nil && ix.apart(near, o) {
+	for _, s := range ix.parsedServices() {
+		if ix.apart != nil && ix.apart(near, s.object) {
 			continue
 		}
-		ns := normalNamespace(o.Namespace)
-		out.names[ns+"/"+o.Name] = true
+		out.names[s.namespace+"/"+s.object.Name] = true
+		if s.address.IsValid() {
+			out.addresses[s.address] = true
+		}
+		if s.namespace == normalNamespace(near.Namespace) {
+			out.services = append(out.services, s)
+		}
+	}
+	return out
+}
+
+func readServices(objects []*source.Object) []service {
+	var out []service
+	for _, o := range objects {
 		spec := root(o).get("spec")
+		s := service{object: o, namespace: normalNamespace(o.Namespace), selector: spec.get("selector")}
 		if addr, err := netip.ParseAddr(spec.get("clusterIP").text()); err == nil {
-			out.addresses[addr] = true
+			s.address = addr
 		}
-		if ns != normalNamespace(near.Namespace) {
-			continue
-		}
-		s := service{object: o, selector: spec.get("selector")}
 		for _, port := range spec.get("ports").items() {
 			says, _ := port.get("port").scalar()
 			target, is := port.get("targetPort").scalar()
@@ -174,7 +204,7 @@ func (ix *index) servicesNear(near *source.Object) *serviceIndex {
 			}
 			s.ports = append(s.ports, servicePort{target, says})
 		}
-		out.services = append(out.services, s)
+		out = append(out, s)
 	}
 	return out
 }

@@ -13,7 +13,8 @@ import (
 )
 
 // index finds objects by kind and by name, and collects the gaps of a run. It
-// is built once; only the gaps change afterwards, under a lock.
+// is built once; only the gaps and what is remembered of Services change
+// afterwards, under a lock.
 type index struct {
 	objects []*source.Object
 	byKind  map[string][]*source.Object
@@ -27,9 +28,13 @@ type index struct {
 	// kubeletLists are the kubelet configurations of a tree without clusters.
 	kubeletLists []kubeletList
 
-	mu      sync.Mutex
-	gaps    []finding.Gap
-	invalid []InvalidRange
+	// parsedServices reads the Services of the tree, once.
+	parsedServices func() []service
+
+	mu       sync.Mutex
+	services map[serviceView]*serviceIndex
+	gaps     []finding.Gap
+	invalid  []InvalidRange
 }
 
 type objectKey struct{ kind, namespace, name string }
@@ -68,6 +73,8 @@ func newIndex(objects []*source.Object) *index {
 		byKind: map[string][]*source.Object{},
 		byName: map[objectKey][]*source.Object{},
 		byID:   map[source.ObjectID]*source.Object{},
+
+		services: map[serviceView]*serviceIndex{},
 	}
 	for _, o := range objects {
 		if o == nil || o.Origin == nil {
@@ -79,6 +86,7 @@ func newIndex(objects []*source.Object) *index {
 		ix.byName[key] = append(ix.byName[key], o)
 		ix.byID[o.ID] = o
 	}
+	ix.parsedServices = sync.OnceValue(func() []service { return readServices(ix.ofKind("", "Service")) })
 	return ix
 }
 

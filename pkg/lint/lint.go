@@ -15,6 +15,7 @@ import (
 	"github.com/vpnlint/vpnlint/pkg/images"
 	"github.com/vpnlint/vpnlint/pkg/loader"
 	"github.com/vpnlint/vpnlint/pkg/report"
+	"github.com/vpnlint/vpnlint/pkg/source"
 )
 
 // Options say what to read and how.
@@ -66,13 +67,45 @@ func (l *Linter) Run(ctx context.Context, paths []string, opts Options) (report.
 	if err != nil {
 		return report.Report{}, err
 	}
+	return l.judge(ctx, loaded, opts)
+}
+
+// Run is New and Linter.Run in one, for a single run: the rules are compiled
+// while the inputs are read.
+func Run(ctx context.Context, paths []string, opts Options) (report.Report, error) {
+	type made struct {
+		linter *Linter
+		err    error
+	}
+	ready := make(chan made, 1)
+	go func() {
+		l, err := New(ctx)
+		ready <- made{linter: l, err: err}
+	}()
+	loaded, err := loader.Load(ctx, paths, opts.Load)
+	done := <-ready
+	if err == nil {
+		err = done.err
+	}
+	if err != nil {
+		return report.Report{}, err
+	}
+	return done.linter.judge(ctx, loaded, opts)
+}
+
+// judge takes what was loaded through facts, plan and rules.
+func (l *Linter) judge(ctx context.Context, loaded *loader.Result, opts Options) (report.Report, error) {
+	groups, err := l.distinct(ctx, loaded.Groups)
+	if err != nil {
+		return report.Report{}, err
+	}
 	var said []held
 	gaps := loaded.Gaps
 	var plan cidrplan.Plan
-	for i, group := range loaded.Groups {
-		known, err := facts.Read(ctx, group.Objects, l.catalog)
+	for i, group := range groups {
+		known, err := l.read(ctx, group.Objects)
 		if err != nil {
-			return report.Report{}, fmt.Errorf("read the facts: %w", err)
+			return report.Report{}, err
 		}
 		computed := cidrplan.Compute(known.Claims)
 		findings, err := l.evaluate(ctx, check.Input{Facts: known, Plan: computed, Objects: group.Objects}, opts)
@@ -89,12 +122,12 @@ func (l *Linter) Run(ctx context.Context, paths []string, opts Options) (report.
 	}
 	r := report.Report{
 		Version:   opts.Version,
-		Findings:  mergeSets(said, loaded.Groups),
+		Findings:  mergeSets(said, groups),
 		Gaps:      sortGaps(gaps),
 		Plan:      plan,
 		Rules:     l.engine.Rules(),
 		Files:     loaded.Files,
-		ValueSets: setNames(loaded.Groups),
+		ValueSets: setNames(groups),
 	}
 	r.Summary = summarize(r, len(loaded.Inputs), countObjects(loaded.Groups))
 	for _, skip := range loaded.Skipped {
@@ -119,13 +152,12 @@ func (l *Linter) evaluate(ctx context.Context, in check.Input, opts Options) ([]
 	return findings, nil
 }
 
-// Run is New and Linter.Run in one, for a single run.
-func Run(ctx context.Context, paths []string, opts Options) (report.Report, error) {
-	l, err := New(ctx)
+func (l *Linter) read(ctx context.Context, objects []*source.Object) (*facts.Facts, error) {
+	known, err := facts.Read(ctx, objects, l.catalog)
 	if err != nil {
-		return report.Report{}, err
+		return nil, fmt.Errorf("read the facts: %w", err)
 	}
-	return l.Run(ctx, paths, opts)
+	return known, nil
 }
 
 func summarize(r report.Report, inputs, objects int) report.Summary {

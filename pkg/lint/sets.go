@@ -1,12 +1,44 @@
 package lint
 
 import (
+	"context"
 	"slices"
 
 	"github.com/vpnlint/vpnlint/pkg/finding"
 	"github.com/vpnlint/vpnlint/pkg/loader"
 	"github.com/vpnlint/vpnlint/pkg/source"
 )
+
+// distinct leaves out the groups in which no rule could see anything that the
+// default group does not show: a repository of a hundred charts has a hundred
+// value sets, and few of them touch a VPN. Their names go to the default group.
+// What another set of a chart adds is looked at by itself; that it changes what
+// is known of a VPN in another chart is not expected of anything but the kinds
+// that facts.Facts tells of.
+func (l *Linter) distinct(ctx context.Context, groups []loader.Group) ([]loader.Group, error) {
+	out := []loader.Group{{Names: slices.Clone(groups[0].Names), Objects: groups[0].Objects}}
+	for _, g := range groups[1:] {
+		known, err := l.read(ctx, difference(g.Objects, groups[0].Objects))
+		if err != nil {
+			return nil, err
+		}
+		if known.Silent() {
+			out[0].Names = append(out[0].Names, g.Names...)
+			continue
+		}
+		out = append(out, g)
+	}
+	return out, nil
+}
+
+// difference returns the objects that only one of the two has.
+func difference(a, b []*source.Object) []*source.Object {
+	count := make(map[*source.Object]int, len(a))
+	for _, o := range slices.Concat(a, b) {
+		count[o]++
+	}
+	return slices.DeleteFunc(slices.Concat(a, b), func(o *source.Object) bool { return count[o] > 1 })
+}
 
 // held is a finding with the groups of value sets in which it was made.
 type held struct {
