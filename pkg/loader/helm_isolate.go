@@ -142,7 +142,7 @@ func (w wireChart) chart() (*chart.Chart, error) {
 	return c, nil
 }
 
-// wireValues are chart values as a list of nodes, the last the top. Maps that
+// wireValues are chart values as a list of nodes, the last leads to the top. Maps that
 // stand in several places are one node: a template that writes to one writes to
 // all, here as there, and a map that holds itself ends.
 type wireValues []wireNode
@@ -168,6 +168,7 @@ const (
 	wireList
 	wireMap
 	wireTable // chartutil.Values
+	wireTop   // the last node: its only item is the value
 )
 
 type wireWriter struct {
@@ -178,9 +179,7 @@ type wireWriter struct {
 func encodeValues(v any) wireValues {
 	w := &wireWriter{maps: map[uintptr]int{}}
 	top := w.add(v, 0)
-	if top != len(w.nodes)-1 {
-		w.nodes = append(w.nodes, w.nodes[top])
-	}
+	w.put(wireNode{Kind: wireTop, Items: []int{top}})
 	return w.nodes
 }
 
@@ -253,7 +252,7 @@ func (w *wireWriter) addMap(kind wireKind, m map[string]any, depth int) int {
 	return i
 }
 
-// decode returns the value of the last node.
+// decode returns the value that was encoded.
 func (w wireValues) decode() (any, error) {
 	made := make([]any, len(w))
 	done := make([]bool, len(w))
@@ -308,7 +307,10 @@ func (w wireValues) decode() (any, error) {
 		done[i] = true
 		return made[i], nil
 	}
-	return build(len(w)-1, 0)
+	if len(w) == 0 || w[len(w)-1].Kind != wireTop || len(w[len(w)-1].Items) != 1 {
+		return nil, errors.New("broken values")
+	}
+	return build(w[len(w)-1].Items[0], 0)
 }
 
 // ServeRenders is the child's side of Options.Isolate: it limits its own memory
