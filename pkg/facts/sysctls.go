@@ -224,7 +224,7 @@ func readKubelets(cs *clusterSet, o *source.Object) {
 	}
 	switch {
 	case f != nil:
-		f.Cluster.kubeletLists = append(f.Cluster.kubeletLists, lists...)
+		f.kubeletLists = append(f.kubeletLists, lists...)
 	case len(cs.founded) == 0:
 		cs.ix.kubeletLists = append(cs.ix.kubeletLists, lists...)
 	}
