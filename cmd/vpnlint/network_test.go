@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -55,5 +56,78 @@ func TestNoNetwork(t *testing.T) {
 	calls := call.FindAllString(string(trace), -1)
 	if len(calls) != 1 || !strings.Contains(calls[0], "execve(") {
 		t.Errorf("want only the program's own execve, got:\n%s", strings.Join(calls, "\n"))
+	}
+}
+
+// TestReadsOnlyItsTree watches which files a run opens that is given links,
+// template functions and kustomization entries that lead out of its tree.
+func TestReadsOnlyItsTree(t *testing.T) {
+	t.Parallel()
+	strace, err := exec.LookPath("strace")
+	if err != nil {
+		t.Skip("strace is not installed")
+	}
+	dir := t.TempDir()
+	binary := filepath.Join(dir, "vpnlint")
+	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	tree := filepath.Join(dir, "tree")
+	const secret = "secret-outside.yaml"
+	for name, text := range map[string]string{
+		filepath.Join(dir, secret):              "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n",
+		tree + "/chart/Chart.yaml":              "apiVersion: v2\nname: c\nversion: 0.1.0\ndependencies: [{name: d, version: 1.0.0, repository: \"file://../../../d\"}]\n",
+		tree + "/chart/templates/a.yaml":        "x: {{ .Files.Get \"../../" + secret + "\" }}{{ .Files.Get \"/etc/passwd\" }}{{ (.Files.Glob \"../../*\").AsConfig }}\n",
+		tree + "/chart/values.schema.json":      `{"$ref": "file://` + dir + "/" + secret + `"}`,
+		tree + "/kustomize/kustomization.yaml":  "resources: [../../" + secret + ", " + dir + "/" + secret + "]\nconfigMapGenerator: [{name: x, files: [/etc/passwd], envs: [../../" + secret + "]}]\n",
+		tree + "/linked/kustomization.yaml":     "resources: [link.yaml]\n",
+		tree + "/plain/a.yaml":                  "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n",
+		tree + "/archive/charts/Chart.yaml.txt": "nothing\n",
+	} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, target := range map[string]string{
+		"plain/file.yaml": "../../" + secret, "plain/absolute.yaml": filepath.Join(dir, secret), "plain/dir": "../..", "linked/link.yaml": "../../" + secret,
+		"chart/values.yaml": "/etc/passwd", "chart/templates/b.yaml": "../../../" + secret, "chart/charts": "../..",
+	} {
+		if err := os.Symlink(target, filepath.Join(tree, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	log := filepath.Join(dir, "strace.log")
+	cmd := exec.Command(strace, "-f", "-s", "4096", "-o", log, "-e", "trace=open,openat,openat2,readlink,readlinkat,network,execve,execveat", binary, "lint", "--fail-on", "never", "--allow-gaps", ".")
+	cmd.Dir = tree
+	cmd.Env = append(os.Environ(), "CI=")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		if bytes.Contains(out, []byte("ptrace")) {
+			t.Skipf("strace cannot trace here: %s", out)
+		}
+		t.Fatalf("run: %v\n%s", err, out)
+	}
+	trace, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// What a process of Go's opens for itself, by the path that is opened.
+	own := regexp.MustCompile(`^(/proc/|/sys/|/lib|/usr/lib|/etc/(ld\.so|localtime|nsswitch|mime)|/usr/share/(zoneinfo|locale|mime))`)
+	opened := regexp.MustCompile(`open(?:at2?)?\((?:AT_FDCWD|\d+)?,? ?"([^"]*)"[^=]*(?:= \d+)`)
+	found := false
+	for line := range strings.Lines(string(trace)) {
+		m := opened.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		name := m[1]
+		found = found || strings.HasSuffix(name, "a.yaml")
+		switch {
+		case filepath.IsAbs(name) && !own.MatchString(name) && name != tree && name != binary && !strings.HasPrefix(name, tree+"/") && !strings.Contains(line, "O_PATH"),
+			strings.HasPrefix(name, ".."), strings.Contains(name, secret):
+			t.Errorf("opened outside the tree: %s", line)
+		}
+	}
+	if !found {
+		t.Errorf("the trace shows no file of the tree:\n%s", trace)
 	}
 }

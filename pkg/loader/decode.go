@@ -53,7 +53,7 @@ func (identity) Absent(int, int) []source.Guard { return nil }
 func decodeObjects(ctx context.Context, f *source.File, m textMap, u unit, limits Limits) ([]*source.Object, []finding.Gap) {
 	d := decoder{file: f, m: m, unit: u, limits: limits.withDefaults()}
 	d.aliasBudget = d.limits.AliasNodes
-	chunks := splitDocuments(f.Text())
+	chunks := d.splitJSON(splitDocuments(f.Text()))
 	for i, c := range chunks {
 		if ctx.Err() != nil {
 			d.gap(c.start, "the rest of the file was not read", "the time for it ran out", "")
@@ -100,6 +100,44 @@ func splitDocuments(text string) []chunk {
 	}
 	if start < len(text) {
 		out = append(out, chunk{start, len(text)})
+	}
+	return out
+}
+
+// splitJSON takes the chunks apart that hold JSON objects one after the other:
+// kubectl reads them all, a YAML parser only the first. What follows an object
+// and is no object is a gap.
+func (d *decoder) splitJSON(chunks []chunk) []chunk {
+	out := make([]chunk, 0, len(chunks))
+	for _, c := range chunks {
+		text := d.file.Text()[c.start:c.end]
+		at := len(text) - len(strings.TrimLeft(text, " \t\r\n"))
+		if !strings.HasPrefix(text[at:], "{") {
+			out = append(out, c)
+			continue
+		}
+		dec := json.NewDecoder(strings.NewReader(text[at:]))
+		start, objects := at, 0
+		for {
+			var skipped json.RawMessage
+			if err := dec.Decode(&skipped); err != nil {
+				break
+			}
+			end := at + int(dec.InputOffset())
+			if skipped[0] != '{' {
+				break
+			}
+			out = append(out, chunk{c.start + start, c.start + end})
+			start, objects = end, objects+1
+		}
+		switch rest := text[start:]; {
+		case objects == 0:
+			out = append(out, c) // YAML that looks like it
+		case !blankDocument(rest):
+			skip := len(rest) - len(strings.TrimLeft(rest, " \t\r\n"))
+			d.gap(c.start+start+skip, "the text after the JSON object was not read",
+				"only another object may follow one, and this is none; correct it, or separate the two with ---", "")
+		}
 	}
 	return out
 }

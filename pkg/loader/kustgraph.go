@@ -157,7 +157,7 @@ func (r *kustReader) read(dir string, names []string) (n *kustNode, isKust bool)
 		r.g.refusals = append(r.g.refusals, notBuilt(unreadable(r.t.display(names[0]), err)))
 		return nil, true
 	}
-	n = &kustNode{dir: dir, name: names[0], file: f}
+	n = &kustNode{dir: dir, name: names[0], file: f, doc: &document{file: f}}
 	v, doc, gap := parseOne(f, r.limits)
 	if gap != nil {
 		r.g.refusals = append(r.g.refusals, notBuilt(*gap))
@@ -165,7 +165,8 @@ func (r *kustReader) read(dir string, names []string) (n *kustNode, isKust bool)
 	}
 	tree, ok := v.(map[string]any)
 	if v != nil && !ok {
-		return nil, false
+		r.refuse(n, nil, "it is no mapping of fields; kustomize build fails in the same way")
+		return nil, true
 	}
 	apiVersion, _ := tree["apiVersion"].(string)
 	kind, _ := tree["kind"].(string)

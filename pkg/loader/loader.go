@@ -3,6 +3,7 @@ package loader
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode/utf16"
 
 	"github.com/vpnlint/vpnlint/pkg/finding"
 	"github.com/vpnlint/vpnlint/pkg/source"
@@ -349,6 +351,16 @@ func (l *load) manifest(ctx context.Context, t *tree, name string, named bool) o
 }
 
 func (l *load) decode(ctx context.Context, f *source.File, dir string, named bool) outcome {
+	if text, ok := fromUTF16(f.Text()); ok {
+		if !named && !looksKubernetes(text) {
+			return outcome{skip: "it holds no Kubernetes object"}
+		}
+		return outcome{rendered: rendered{gaps: []finding.Gap{{
+			Kind: finding.Unreadable, File: f.Path(), Line: 1, What: "the file could not be read",
+			Why:         "it is UTF-16, as PowerShell's > writes it; save it as UTF-8",
+			Consequence: "whatever it declares is missing from this report",
+		}}}}
+	}
 	if !named && !mayHoldObjects(f.Text()) {
 		return outcome{skip: "it holds no Kubernetes object"}
 	}
@@ -368,6 +380,23 @@ func (l *load) decode(ctx context.Context, f *source.File, dir string, named boo
 		return outcome{skip: "it holds no Kubernetes object"}
 	}
 	return outcome{rendered: rendered{objects: objects, files: []*source.File{f}, gaps: gaps}}
+}
+
+// fromUTF16 decodes a text that starts with the byte order mark of UTF-16.
+func fromUTF16(text string) (string, bool) {
+	var order binary.ByteOrder = binary.LittleEndian
+	switch {
+	case strings.HasPrefix(text, "\xff\xfe"):
+	case strings.HasPrefix(text, "\xfe\xff"):
+		order = binary.BigEndian
+	default:
+		return "", false
+	}
+	units := make([]uint16, 0, len(text)/2)
+	for data := []byte(text[2:]); len(data) > 1; data = data[2:] {
+		units = append(units, order.Uint16(data))
+	}
+	return string(utf16.Decode(units)), true
 }
 
 // mayHoldObjects is a cheap necessary condition for identify to find an object.
