@@ -150,7 +150,7 @@ func (r *needReader) address(addr netip.Addr, h host, at source.Ref) {
 	if h.prefix {
 		return // a range is a setting of the application, not a destination
 	}
-	addr = addr.Unmap()
+	addr = addr.Unmap().WithZone("")
 	if !addr.IsLoopback() && !addr.IsUnspecified() && !addr.IsMulticast() {
 		key := "address\x00" + r.c.c.Name + "\x00" + addr.String()
 		if !r.seen[key] {

@@ -32,7 +32,7 @@ func readBackends(ix *index, cs *clusterSet) []Backend {
 			return
 		}
 		cluster, _ := cs.name(o)
-		out = append(out, Backend{Object: nameOf(o), Cluster: cluster, Address: addr.Unmap().String(), Ref: n.ref()})
+		out = append(out, Backend{Object: nameOf(o), Cluster: cluster, Address: addr.Unmap().WithZone("").String(), Ref: n.ref()})
 	}
 	for _, o := range ix.ofKind("", "Endpoints") {
 		for _, subset := range root(o).get("subsets").items() {
