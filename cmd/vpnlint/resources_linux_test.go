@@ -58,8 +58,8 @@ func TestResources(t *testing.T) {
 			files: map[string]string{"a.yaml": configMap + "data: " + strings.Repeat("[", 1<<20), "b.yaml": gateways(1)},
 			code:  3, says: []string{"max depth", "VPN101"},
 		},
-		"a name of 200 kB": {
-			files: map[string]string{"a.yaml": strings.ReplaceAll(gateways(1), "vpn0", strings.Repeat("v", 200<<10))},
+		"a name of 5 MB": {
+			files: map[string]string{"a.yaml": strings.ReplaceAll(gateways(1), "vpn0", strings.Repeat("v", 5<<20))},
 			code:  1, says: []string{"VPN101"},
 		},
 		"a repeat of 400 million, isolated": {

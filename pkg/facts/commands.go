@@ -72,6 +72,7 @@ func (r *commandReader) read(s script, outer command, depth int) {
 	}
 	for _, cmd := range parsed.Commands {
 		if len(r.out) >= maxCommands {
+			r.rest(s, outer)
 			return
 		}
 		it := command{
@@ -86,6 +87,17 @@ func (r *commandReader) read(s script, outer command, depth int) {
 			r.follow(it, depth)
 		}
 	}
+	if parsed.Truncated {
+		r.rest(s, outer)
+	}
+}
+
+// rest stands for the part of a script that was not read: it may do anything.
+func (r *commandReader) rest(s script, outer command) {
+	s.State, s.Why = Unknown, "its script is too long or too deeply nested to be read to its end"
+	r.out = append(r.out, command{
+		script: s, opaque: true, conditional: outer.conditional, loop: outer.loop, awaited: outer.awaited, tolerated: outer.tolerated,
+	})
 }
 
 // follow reads the mounted file that a command runs: sh file, . file, file.

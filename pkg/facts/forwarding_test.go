@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -177,5 +178,19 @@ func TestKubectlExecOfAJobReachesNobodyForLong(t *testing.T) {
 	e := p.Forwarding.IPv4.Evidence
 	if len(e) != 1 || e[0].How != "kubectl-exec" || e[0].Effective != Absent || p.Forwarding.IPv4.State != Absent {
 		t.Errorf("state %s, evidence %+v", p.Forwarding.IPv4.State, e)
+	}
+}
+
+func TestForwardingBehindWhatIsNotReadIsUnknown(t *testing.T) {
+	var text strings.Builder
+	for i := range 60 { // two to the sixtieth calls
+		fmt.Fprintf(&text, "f%d() { f%d; f%d; }\n", i, i+1, i+1)
+	}
+	text.WriteString("f0\nsysctl -w net.ipv4.ip_forward=1\n")
+	c := &containerView{spec: node{}}
+	r := &commandReader{c: c, visited: map[string]bool{}}
+	r.read(script{Kind: scriptCommand, Text: text.String(), State: Present}, command{}, 0)
+	if n := len(r.out); n == 0 || !r.out[n-1].opaque || r.out[n-1].script.Why == "" {
+		t.Errorf("the script was not read to its end and %d commands do not say so", n)
 	}
 }

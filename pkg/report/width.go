@@ -88,7 +88,7 @@ func wrap(text string, width int) []string {
 			head, tail := splitWord(word, width)
 			line.WriteString(head)
 			flush()
-			word, w = tail, widthOf(tail)
+			word, w = tail, w-widthOf(head) // counting the tail anew would take the square of its length
 		}
 		line.WriteString(word)
 		used = w
