@@ -147,6 +147,7 @@ func TestRoles(t *testing.T) {
 		{"no VPN at all", "containers:\n" + app, None},
 		{"an image that only has vpn in its name", "containers:\n  - {name: vpn-portal, image: example.com/team/vpn-portal:2}\n", None},
 		{"a load balancer with NET_ADMIN and a forwarding sysctl", "securityContext: {sysctls: [{name: net.ipv4.ip_forward, value: '1'}]}\ncontainers:\n  - {name: lb, image: rancher/klipper-lb:v0.4.9, securityContext: {capabilities: {add: [NET_ADMIN]}}}\n", None},
+		{"kilo's admission webhook", "containers:\n  - {name: server, image: squat/kilo:0.7.0, args: [webhook, '--listen=:8443']}\n", Control},
 		{"gluetun beside an application", "containers:\n  - {name: vpn, image: qmcgaw/gluetun}\n" + app, Sidecar},
 		{"gluetun alone is a proxy", "containers:\n  - {name: vpn, image: qmcgaw/gluetun}\n", Client},
 		{"gluetun with its port helper is alone", "containers:\n  - {name: vpn, image: qmcgaw/gluetun}\n  - {name: sync, image: ghcr.io/bjw-s-labs/gluetun-qb-port-sync}\n", Client},
@@ -243,5 +244,14 @@ data:
 `, lab())
 	if p.Role != Gateway || p.Forwarding.Needed != Present || p.Forwarding.IPv4.State != Absent {
 		t.Errorf("role %s (%s), needed %s, state %s; want a gateway that nothing makes forward", p.Role, p.RoleWhy, p.Forwarding.Needed, p.Forwarding.IPv4.State)
+	}
+}
+
+func TestAnotherUserThanRootIsUnknownForProgramsWithFileCapabilities(t *testing.T) {
+	for image, want := range map[string]Known{"ghcr.io/bryopsida/wireguard:main": Unknown, "lscr.io/linuxserver/wireguard:1.0.20210914": Present} {
+		p, _ := onlyPod(t, deployment("containers:\n  - name: wg\n    image: "+image+"\n    securityContext: {runAsUser: 1000, capabilities: {add: [NET_ADMIN]}}\n"))
+		if got := p.Containers[0].NonRoot.State; got != want {
+			t.Errorf("%s: non root %s, want %s", image, got, want)
+		}
 	}
 }

@@ -35,6 +35,12 @@ func (c *containerView) classify() {
 			c.c.Version = c.image.Version.Text
 		}
 		c.c.DataPlane = c.carriesPackets(f)
+		escalation := c.spec.get("securityContext", "allowPrivilegeEscalation")
+		refused := escalation.exists() && escalation.boolean() == Absent
+		if f.Needs.FileCapabilities && c.c.NonRoot.State == Present && !refused {
+			// What a process of another user may do is then not the manifest's to say.
+			c.c.NonRoot.State = Unknown
+		}
 	}
 	c.c.Combined = isCombined(c)
 	c.c.OwnCommand = c.image.Family != nil && c.replacesEntrypoint()
@@ -46,6 +52,11 @@ func (c *containerView) carriesPackets(f *images.Family) bool {
 	switch f.Role {
 	case images.Operator, images.NodeMasquerade:
 		return false
+	case images.Mesh:
+		// Kilo's binary is its admission webhook, too.
+		if args := c.spec.get("args").items(); f.ID == "kilo" && len(args) > 0 && args[0].text() == "webhook" {
+			return false
+		}
 	case images.UI:
 		// wireguard-ui only writes a configuration, unless it is told to bring
 		// the interface up itself.

@@ -323,6 +323,9 @@ type Needs struct {
 	Sysctls              []Sysctl `json:"sysctls"`
 	Privileged           bool     `json:"privileged"`
 	HostNetwork          bool     `json:"hostNetwork"`
+	// FileCapabilities: its programs carry capabilities of their own, so that
+	// they work for another user than 0 where escalation is allowed.
+	FileCapabilities bool `json:"fileCapabilities"`
 	// Userspace and Kernel replace the above for an image with two modes.
 	Userspace *Needs `json:"userspace"`
 	Kernel    *Needs `json:"kernel"`
