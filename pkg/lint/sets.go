@@ -2,6 +2,7 @@ package lint
 
 import (
 	"context"
+	"reflect"
 	"slices"
 
 	"github.com/vpnlint/vpnlint/pkg/finding"
@@ -31,13 +32,15 @@ func (l *Linter) distinct(ctx context.Context, groups []loader.Group) ([]loader.
 	return out, nil
 }
 
-// difference returns the objects that only one of the two has.
+// difference returns the objects that only one of the two has. Groups hold
+// copies of what they share, with one tree.
 func difference(a, b []*source.Object) []*source.Object {
-	count := make(map[*source.Object]int, len(a))
+	tree := func(o *source.Object) uintptr { return reflect.ValueOf(o.Tree).Pointer() }
+	count := make(map[uintptr]int, len(a))
 	for _, o := range slices.Concat(a, b) {
-		count[o]++
+		count[tree(o)]++
 	}
-	return slices.DeleteFunc(slices.Concat(a, b), func(o *source.Object) bool { return count[o] > 1 })
+	return slices.DeleteFunc(slices.Concat(a, b), func(o *source.Object) bool { return count[tree(o)] > 1 })
 }
 
 // held is a finding with the groups of value sets in which it was made.
