@@ -3,7 +3,7 @@ package vpnlint.rules.vpn207_test
 import data.vpnlint.lib.testing
 import data.vpnlint.rules.vpn207
 
-list_alone(given) := testing.agents([testing.agent(object.union(
+alone_with(given) := testing.agents([testing.agent(object.union(
 	{
 		"ref": testing.nowhere, "container": "", "workload": "",
 		"object": {"apiVersion": "v1", "kind": "ConfigMap", "namespace": "kube-system", "name": "ip-masq-agent"},
@@ -12,7 +12,7 @@ list_alone(given) := testing.agents([testing.agent(object.union(
 ))])
 
 test_fires_at_the_list if {
-	found := vpn207.findings with input as list_alone({})
+	found := vpn207.findings with input as alone_with({})
 	count(found) == 1
 	some f in found
 	f.ref == testing.ref("/data/config")
@@ -20,13 +20,13 @@ test_fires_at_the_list if {
 }
 
 test_fires_without_a_cluster if {
-	found := vpn207.findings with input as list_alone({"cluster": ""})
+	found := vpn207.findings with input as alone_with({"cluster": ""})
 	some f in found
 	startswith(f.message, "ConfigMap kube-system/ip-masq-agent holds a masquerade list")
 }
 
 test_fires_for_a_refused_list if {
-	count(vpn207.findings) == 1 with input as list_alone({"list": testing.exemptions({"source": "unknown", "valid": "absent"})})
+	count(vpn207.findings) == 1 with input as alone_with({"list": testing.exemptions({"source": "unknown", "valid": "absent"})})
 }
 
 test_silent_with_an_agent if {
@@ -34,7 +34,7 @@ test_silent_with_an_agent if {
 }
 
 test_silent_where_gke_runs_it if {
-	count(vpn207.findings) == 0 with input as list_alone({"kind": "gke-managed"})
+	count(vpn207.findings) == 0 with input as alone_with({"kind": "gke-managed"})
 }
 
 test_silent_without_a_list if {

@@ -89,9 +89,9 @@ private_ways(pod) := [w | some w in all_ways; w.pod.id != pod.id; w.pod.clusters
 
 # Somebody routes it for all pods, or may.
 routed(address) if {
+	address != ""
 	some site in input.facts.sites
 	site.remote_state != "present"
-	address != ""
 }
 
 routed(address) if {

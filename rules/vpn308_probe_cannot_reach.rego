@@ -62,7 +62,7 @@ findings contains finding if {
 
 findings contains finding if {
 	some pod in input.facts.pods
-	count(pod.tunnels) > 0
+	pod.tunnels != []
 	some i in pod.inbound
 	some found in [l | some l in bound(pod, i)]
 	loopback(pod, i)

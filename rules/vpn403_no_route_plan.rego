@@ -29,7 +29,7 @@ import data.vpnlint.lib.text
 
 findings contains finding if {
 	count(ranges) == 0
-	ids := sort({id | some id, _ in workloads})
+	ids := sort(object.keys(workloads))
 	count(ids) > 0
 	first := workloads[ids[0]]
 	finding := {
