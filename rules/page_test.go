@@ -40,6 +40,7 @@ func page(t *testing.T, meta finding.RuleMeta, said report.Report) string {
 	section("What happens", meta.Description)
 	section("When it fires", meta.Fires)
 	section("When it stays silent", meta.Silent)
+	section("What to do", meta.Remedy)
 
 	line("\n## Example")
 	bad, good := exampleFiles(t, meta.ID, "bad"), exampleFiles(t, meta.ID, "good")

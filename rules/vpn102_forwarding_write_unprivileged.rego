@@ -26,6 +26,7 @@
 #     - the write is only reached under a condition of the script, such as a check of the present value
 #     - the container's privilege cannot be seen
 #     - the pod is no gateway, or its data plane is in user space
+#   remedy: "Write it from a privileged init container, or set it as a pod sysctl that the kubelet allows; NET_ADMIN does not make /proc/sys writable."
 #   verify: [forwarding]
 #   since: "0.1"
 #   replaces: [VPN101]

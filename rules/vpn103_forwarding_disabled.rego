@@ -20,6 +20,7 @@
 #     - the pod is no gateway, such as a layer-4 proxy that turns forwarding off by design
 #     - something later certainly sets it to 1
 #     - the write is only reached under a condition, or fails
+#   remedy: "Set net.ipv4.ip_forward to 1, or remove the line if something else in this pod sets it."
 #   verify: [forwarding, ladder]
 #   since: "0.1"
 #   replaces: [VPN101]

@@ -37,6 +37,7 @@
 #     - the pod has no VPN in it
 #     - the pod is on the host network: it is refused for that reason, whatever the kubelet allows
 #     - the list, or which cluster the pod belongs to, cannot be made out
+#   remedy: "Add the name to allowedUnsafeSysctls of the kubelets that may run this pod, or write it from a privileged init container instead."
 #   verify: [sysctl-refused]
 #   since: "0.1"
 package vpnlint.rules.vpn104

@@ -33,6 +33,7 @@
 #     - only `audit` or `warn` are set
 #     - the pod carries no VPN, or meets the level
 #     - the label's value, or the field in question, cannot be read
+#   remedy: "Move the pod to a namespace that enforces privileged, or use a user-space mode of the image that needs none of this."
 #   verify: [admission]
 #   since: "0.1"
 package vpnlint.rules.vpn105

@@ -29,6 +29,7 @@
 #     - the gateway declares it as well, or anything else makes it certain in its namespace
 #     - the other workload is a VPN itself, or writes only in its own pod
 #     - whether the gateway declares it cannot be seen
+#   remedy: "Set it in the gateway's own pod: a pod sysctl, or a privileged init container of this pod."
 #   verify: [forwarding]
 #   since: "0.1"
 #   replaces: [VPN101]

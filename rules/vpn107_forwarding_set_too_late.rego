@@ -27,6 +27,7 @@
 #     - an earlier writer, or anything else that makes it certain, or may do so
 #     - the late writer may not write it anyway: VPN102 speaks
 #     - the pod is no gateway, or its data plane is in user space
+#   remedy: "Write it in a privileged init container, which ends before the VPN container starts."
 #   verify: [forwarding]
 #   since: "0.1"
 #   replaces: [VPN101]

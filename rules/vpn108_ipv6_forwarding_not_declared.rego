@@ -27,6 +27,7 @@
 #     - IPv6 is off: `disable_ipv6`, or the image's own switch
 #     - only what clients route is IPv6 (`::/0` in their files)
 #     - `hostNetwork: true`, a data plane in user space, scripts that cannot be seen
+#   remedy: "Set net.ipv6.conf.all.forwarding=1 in the same place as the IPv4 setting, or turn IPv6 off in the VPN."
 #   verify: [forwarding-ipv6]
 #   since: "0.1"
 package vpnlint.rules.vpn108

@@ -37,6 +37,7 @@
 #     - translation in user space: Tailscale, SecureNAT, NetBird's netstack mode
 #     - the pod is on the host network, or has further networks whose routers may know the pool
 #     - scripts or configuration that may masquerade cannot be seen
+#   remedy: "Masquerade the pool in the pod (iptables -t nat -A POSTROUTING -s POOL ! -o TUNNEL -j MASQUERADE), or give the cluster network a route to it."
 #   verify: [forwarding, ladder]
 #   since: "0.1"
 package vpnlint.rules.vpn109

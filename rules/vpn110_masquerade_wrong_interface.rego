@@ -27,6 +27,7 @@
 #     - a rule by source, or for everything but the tunnel (`! -o wg0`)
 #     - a further network whose interface is named so that the rule matches it
 #     - rules of the image or of a script that cannot be seen
+#   remedy: "Bind the rule to the source range instead of the interface: -s POOL ! -o TUNNEL."
 #   since: "0.1"
 package vpnlint.rules.vpn110
 

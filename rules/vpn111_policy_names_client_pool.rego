@@ -26,6 +26,7 @@
 #     - the range is wider than the pool, or takes it out of a wider one (`except`)
 #     - the range is a destination
 #     - policy and gateway belong to different clusters
+#   remedy: "Name what the policy really sees, the gateway's pod (podSelector), or stop masquerading the pool."
 #   since: "0.1"
 package vpnlint.rules.vpn111
 

@@ -32,6 +32,7 @@
 #     - an image of which only the name speaks of a VPN
 #     - `NET_ADMIN` with the default capabilities
 #     - the container's privilege cannot be seen
+#   remedy: "Add NET_ADMIN to the container's capabilities (and mount /dev/net/tun where the image makes none), or choose a user-space mode."
 #   since: "0.1"
 package vpnlint.rules.vpn112
 

@@ -27,6 +27,7 @@
 #     - each replica has a volume of its own (a volume claim template that the server mounts)
 #     - members of a mesh, clients, proxies
 #     - whether the pod is a server cannot be seen
+#   remedy: "Keep one replica and use the strategy Recreate, or give each replica a key and pool of its own."
 #   since: "0.1"
 package vpnlint.rules.vpn113
 

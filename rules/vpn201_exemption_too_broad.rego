@@ -30,6 +30,7 @@
 #     - the destination is meant to see pod addresses: the tunnel's local selectors hold the pod range
 #     - the list is the agent's default (VPN202)
 #     - the agent refuses the list (VPN205)
+#   remedy: "Replace the entry by the narrowest list in the message, roll the agent out, and look at one known request's source address before and after."
 #   verify: [capture, agent-rules]
 #   since: "0.1"
 package vpnlint.rules.vpn201

@@ -23,6 +23,7 @@
 #     - the defaults miss every VPN destination, or no VPN is in view
 #     - the destination is meant to see pod addresses
 #     - what the agent reads cannot be seen
+#   remedy: "Give the agent a list of its own that names the cluster's ranges only, or record that the far side expects pod addresses."
 #   verify: [capture, agent-rules]
 #   since: "0.1"
 package vpnlint.rules.vpn202

@@ -23,6 +23,7 @@
 #     - the list is the agent's default, or cannot be seen
 #     - the cluster's ranges are not in view
 #     - only the service range is missing
+#   remedy: "Add the missing range to the list."
 #   verify: [agent-rules]
 #   since: "0.1"
 package vpnlint.rules.vpn203

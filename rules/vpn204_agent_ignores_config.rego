@@ -31,6 +31,7 @@
 #     - the agent reads another list, or several agents are in view
 #     - some volume may hold the file and cannot be seen
 #     - no agent is in view and the key is one that an agent reads (VPN207)
+#   remedy: "Mount the ConfigMap where the agent reads it, or rename it, its key or its namespace to what the agent expects."
 #   verify: [agent-rules]
 #   since: "0.1"
 package vpnlint.rules.vpn204

@@ -34,6 +34,7 @@
 #     - the agent takes it: Cilium masks host bits and takes IPv6, Azure's agent ignores `resyncInterval`
 #     - the part in question is filled in when the tree is applied
 #     - the agent is not in view and agents differ about it: IPv6 entries
+#   remedy: "Correct the entry; until then the agent does not apply this list."
 #   verify: [agent-rules]
 #   since: "0.1"
 package vpnlint.rules.vpn205

@@ -24,6 +24,7 @@
 #     - the DaemonSet selects by a label that the platform gives to nodes and no pool declares
 #     - taints that only express a preference
 #     - pools of Windows nodes, pools of another cluster, and agents that are no DaemonSet
+#   remedy: "Let the DaemonSet select the pool, and tolerate its taints."
 #   verify: [agent-rules]
 #   since: "0.1"
 package vpnlint.rules.vpn206

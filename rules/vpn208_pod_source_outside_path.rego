@@ -28,6 +28,7 @@
 #     - no selectors are stated, or 0.0.0.0/0: a route-based tunnel says nothing about it
 #     - a wider entry or a default list covers the destination by accident (VPN201, VPN202)
 #     - the pod range is not known
+#   remedy: "Narrow the exemption list so that nodes' addresses are used, or add the pod range to the tunnel's local selectors and give the far side a return route."
 #   verify: [capture]
 #   since: "0.1"
 package vpnlint.rules.vpn208

@@ -21,6 +21,7 @@
 #     - a comment next to it says why
 #     - agents that do not read the field (Azure's, Cilium), and a configuration that the agent refuses
 #     - the interval is filled in when the tree is applied
+#   remedy: "Leave the interval at its default, or say why in a comment beside it."
 #   since: "0.1"
 package vpnlint.rules.vpn209
 

@@ -29,6 +29,7 @@
 #     - some rule looks at the IPsec policy
 #     - selectors of 0.0.0.0/0, servers for clients that call from anywhere
 #     - selectors, or scripts of the pod, that cannot be seen
+#   remedy: "Exempt the remote selectors from the masquerade rule, or guard it with -m policy --dir out --pol none."
 #   verify: [capture]
 #   since: "0.1"
 package vpnlint.rules.vpn211

@@ -27,6 +27,7 @@
 #     - a CNI or node-level mesh that is made for it
 #     - a data plane in user space, which changes no routes
 #     - the annotation `vpnlint.dev/node-scope` with a reason, on the workload or its pod template
+#   remedy: "Take hostNetwork out; where the node is meant, say so in the annotation vpnlint.dev/node-scope."
 #   verify: [node-routes]
 #   since: "0.1"
 package vpnlint.rules.vpn301

@@ -30,6 +30,7 @@
 #     - the tunnel's routes or its bypass list cannot be seen
 #     - the cluster's ranges are not in view, and there is a bypass list
 #     - a data plane in user space
+#   remedy: "Keep the named ranges out of the tunnel, in the image's own bypass list or by routes that are more specific."
 #   verify: [routes, three-destinations]
 #   since: "0.1"
 package vpnlint.rules.vpn302

@@ -30,6 +30,7 @@
 #     - the application's own command waits for the tunnel
 #     - an egress policy denies by default
 #     - a data plane in user space, or a tunnel that takes no routes
+#   remedy: "Run the VPN as a native sidecar (an init container with restartPolicy: Always) with a startupProbe that tests the tunnel."
 #   verify: [start-order, kill-test]
 #   since: "0.1"
 package vpnlint.rules.vpn303

@@ -33,6 +33,7 @@
 #       without DNS and the cluster
 #     - servers and gateways, members of a mesh that take no routes, data planes in user space
 #     - the configuration, a hook or a policy cannot be made out
+#   remedy: "Turn the image's kill switch on, or add an egress policy that admits only the tunnel's endpoint."
 #   verify: [kill-test]
 #   since: "0.1"
 package vpnlint.rules.vpn304

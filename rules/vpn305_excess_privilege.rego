@@ -28,6 +28,7 @@
 #     - the pod must forward, or needs the mark, and nothing else sets it
 #     - what the container runs cannot be seen
 #     - a component that runs on the nodes by design
+#   remedy: "Replace privileged by the capability NET_ADMIN, with /dev/net/tun where the image needs it."
 #   verify: [privileges]
 #   since: "0.1"
 package vpnlint.rules.vpn305

@@ -23,6 +23,7 @@
 #     - the listener is off, or moved to another port
 #     - the variables that place it cannot be seen
 #     - an init container that ends before the others start
+#   remedy: "Move one of the two listeners to another port."
 #   verify: [listeners]
 #   since: "0.1"
 package vpnlint.rules.vpn306

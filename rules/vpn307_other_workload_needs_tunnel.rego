@@ -24,6 +24,7 @@
 #     - the address lies in a range of the cluster
 #     - the container is told to use a proxy
 #     - the two belong to different clusters
+#   remedy: "Give this workload a tunnel of its own, or a route for the whole cluster."
 #   verify: [reach]
 #   since: "0.1"
 package vpnlint.rules.vpn307

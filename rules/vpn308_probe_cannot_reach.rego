@@ -28,6 +28,7 @@
 #     - a probe where flannel or kindnet is in view: the node is in the pod's subnet
 #     - the list cannot be seen
 #     - VPN302 reports the tunnel: the bypass list that it asks for keeps the answers out, too
+#   remedy: "Open the port in the tunnel's firewall, bind the listener to all addresses, or use an exec probe."
 #   verify: [input-rules]
 #   since: "0.1"
 package vpnlint.rules.vpn308

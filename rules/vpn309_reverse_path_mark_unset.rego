@@ -31,6 +31,7 @@
 #     - `Table = off`, or no IPv4 default route
 #     - hostNetwork: the node decides
 #     - a privileged script that cannot be seen might write it
+#   remedy: "Set the pod sysctl net.ipv4.conf.all.src_valid_mark=1, or write it from a privileged init container."
 #   verify: [reverse-path]
 #   since: "0.1"
 package vpnlint.rules.vpn309

@@ -23,6 +23,7 @@
 #     - the list is well-formed in the syntax of its image
 #     - the image's version is not known and decides whether the variable is read
 #     - the list cannot be seen
+#   remedy: "Write the list in the form that this version of the image reads."
 #   verify: [tunnel-log]
 #   since: "0.1"
 package vpnlint.rules.vpn310

@@ -20,6 +20,7 @@
 #     - they are disjoint, or the entry only cuts a smaller range out of a routed network
 #     - the resolver is the cluster's, or one that the manifest names without the tunnel's help
 #     - the list cannot be seen, or is refused (VPN310)
+#   remedy: "Narrow the bypass so that the tunnel's own addresses and resolver stay inside."
 #   verify: [routes]
 #   since: "0.1"
 package vpnlint.rules.vpn311

@@ -22,6 +22,7 @@
 #     - the manifest runs the client by a command of its own, which may end it
 #     - the containers share their processes, so that the work may end the client
 #     - client and application are one image
+#   remedy: "Run the VPN as a native sidecar: an init container with restartPolicy: Always ends with the Job."
 #   verify: [job-state]
 #   since: "0.1"
 package vpnlint.rules.vpn312

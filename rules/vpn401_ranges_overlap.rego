@@ -25,6 +25,7 @@
 #     - ranges of different clusters
 #     - default routes, routes to the cluster's own ranges that a gateway hands to its clients,
 #       Calico pools that only exempt a destination, ranges that enclose the cluster by design
+#   remedy: "Give one of the two a range that meets none of the others."
 #   verify: [capture]
 #   since: "0.1"
 package vpnlint.rules.vpn401

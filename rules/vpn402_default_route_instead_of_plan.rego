@@ -26,6 +26,7 @@
 #     - the private prefix is the tunnel's own: it holds its address or its resolver
 #     - servers, whose routes lead to their clients
 #     - the tunnel's routes cannot be seen
+#   remedy: "Route only the private networks that are meant."
 #   verify: [routes]
 #   since: "0.1"
 package vpnlint.rules.vpn402

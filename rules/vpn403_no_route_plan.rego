@@ -21,6 +21,7 @@
 #     - some range of the cluster is in view
 #     - no container beside a tunnel needs the cluster
 #     - VPN servers, user-space data planes, and pods on the host network, which follow the node's routes
+#   remedy: "Keep the cluster's declaration (pods, services, nodes) beside the workload."
 #   since: "0.1"
 package vpnlint.rules.vpn403
 

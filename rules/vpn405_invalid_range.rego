@@ -36,6 +36,7 @@
 #     - the reader masks or ignores it
 #     - legal oddities: a bare netmask, an address range, two families in one string
 #     - the text is filled in when the tree is applied or the container starts
+#   remedy: "Correct the range."
 #   since: "0.1"
 package vpnlint.rules.vpn405
 

@@ -23,6 +23,7 @@
 #   silent: |
 #     - a wider range that only holds one of these
 #     - a pool that nobody wrote down: the image's own default
+#   remedy: "Choose a pool that home routers and Docker do not use."
 #   since: "0.1"
 package vpnlint.rules.vpn406
 

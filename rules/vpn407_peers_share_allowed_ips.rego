@@ -29,6 +29,7 @@
 #     - the peer with the default route has an Endpoint, so that it is an upstream exit
 #     - `Table = off`, where routes come from elsewhere
 #     - entries that are filled in when the tree is applied
+#   remedy: "Give each peer addresses of its own."
 #   verify: [peers]
 #   since: "0.1"
 package vpnlint.rules.vpn407

@@ -27,6 +27,7 @@
 #       count
 #     - no entry is another cluster's or touches this one's (VPN302)
 #     - the cluster's ranges, the tunnel's routes or the list cannot be seen
+#   remedy: "Write this cluster's pod and service ranges into the list."
 #   verify: [routes]
 #   since: "0.1"
 package vpnlint.rules.vpn408

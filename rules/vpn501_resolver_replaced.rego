@@ -22,6 +22,7 @@
 #     - the new resolver is the cluster's own, or still reaches it: split DNS together with a bypass
 #       for the service range, or a switch that keeps the name servers
 #     - what the image does to the resolver cannot be seen
+#   remedy: "Let the pod keep the cluster's resolver, or use the image's split DNS together with a bypass of the service range."
 #   verify: [resolver]
 #   since: "0.1"
 package vpnlint.rules.vpn501

@@ -24,6 +24,7 @@
 #     - the name servers hold an address of the service range, or the node-local cache
 #     - a name server on a loopback address: it is the pod's own and may know the cluster
 #     - a private name server where the cluster's ranges are not in view
+#   remedy: "Use dnsPolicy ClusterFirst, ClusterFirstWithHostNet on the host network, or name the cluster's resolver in dnsConfig."
 #   verify: [resolver]
 #   since: "0.1"
 package vpnlint.rules.vpn502

@@ -24,6 +24,7 @@
 #     - a public resolver
 #     - the resolver is covered
 #     - some pushed route is filled in later, or single clients are given routes of their own
+#   remedy: "Push a route to the resolver as well, or push a resolver that clients reach."
 #   verify: [ladder]
 #   since: "0.1"
 package vpnlint.rules.vpn503

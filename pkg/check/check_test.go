@@ -127,6 +127,7 @@ const testMeta = `# METADATA
 #   claims: [F1]
 #   fires: f
 #   silent: s
+#   remedy: r
 #   verify: []
 #   since: "0.1"
 `

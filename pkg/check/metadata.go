@@ -23,6 +23,7 @@ type customMeta struct {
 	Claims     []string           `json:"claims"`
 	Fires      string             `json:"fires"`
 	Silent     string             `json:"silent"`
+	Remedy     string             `json:"remedy"`
 	Verify     []string           `json:"verify"`
 	Since      string             `json:"since"`
 	// Replaces are the rules that say less about the same pod: their finding is
@@ -60,6 +61,7 @@ func ruleMeta(module *ast.Module, key string) (meta finding.RuleMeta, replaces [
 		Claims:      custom.Claims,
 		Fires:       strings.TrimSpace(custom.Fires),
 		Silent:      strings.TrimSpace(custom.Silent),
+		Remedy:      strings.TrimSpace(custom.Remedy),
 		Verify:      custom.Verify,
 		Since:       custom.Since,
 	}
@@ -126,7 +128,7 @@ func validateMeta(m finding.RuleMeta, key string) error {
 	}
 	for _, text := range [...]struct{ key, value string }{
 		{"title", m.Title}, {"description", m.Description},
-		{"custom.fires", m.Fires}, {"custom.silent", m.Silent},
+		{"custom.fires", m.Fires}, {"custom.silent", m.Silent}, {"custom.remedy", m.Remedy},
 	} {
 		if text.value == "" {
 			return fmt.Errorf("METADATA %s is empty", text.key)

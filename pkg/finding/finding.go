@@ -60,6 +60,7 @@ type RuleMeta struct {
 	Claims      []string   `json:"claims"`      // of the domain's requirements: F1, C5
 	Fires       string     `json:"fires"`       // Markdown: when it fires
 	Silent      string     `json:"silent"`      // Markdown: when it stays silent
+	Remedy      string     `json:"remedy"`      // what to do, one or two sentences
 	Verify      []string   `json:"verify"`      // names of the verify templates it uses
 	Since       string     `json:"since"`       // first version that had it
 	Sources     []Link     `json:"sources"`

@@ -83,7 +83,7 @@ func awkward() report.Report {
 				ID: "VPN101", Name: "forwarding-not-declared", Title: "A VPN gateway's manifest does not turn IPv4 forwarding on",
 				Description: "The pod answers for its **own** addresses and drops what it should pass on.",
 				Severities:  []finding.Severity{finding.Warning, finding.Error}, Family: "forwarding",
-				Fires: "Nothing in the manifest makes `net.ipv4.ip_forward=1` certain.", Silent: "A pod sysctl sets it.",
+				Fires: "Nothing in the manifest makes `net.ipv4.ip_forward=1` certain.", Silent: "A pod sysctl sets it.", Remedy: "Set the pod sysctl.",
 				Sources: []finding.Link{{Title: "ip-sysctl", URL: "https://docs.kernel.org/networking/ip-sysctl.html"}},
 			},
 			{

@@ -167,6 +167,7 @@ func ruleHelp(m finding.RuleMeta, title string) (text, markdown string) {
 	part("", m.Description)
 	part("Fires when", m.Fires)
 	part("Stays silent when", m.Silent)
+	part("What to do", m.Remedy)
 	var links, bare []string
 	for _, l := range m.Sources {
 		links = append(links, fmt.Sprintf("- [%s](%s)", l.Title, l.URL))

@@ -38,12 +38,17 @@ type textWriter struct {
 	width  int // of the terminal
 	prose  int // of wrapped text
 	paint  painter
-	b      strings.Builder
+	// remedies are what to do, by rule.
+	remedies map[string]string
+	b        strings.Builder
 }
 
 func newTextWriter(r Report, o Options) *textWriter {
 	width := max(widthOrDefault(o), minWidth)
-	t := &textWriter{report: r, width: width, prose: min(width, maxProse), paint: painter{on: o.Color}}
+	t := &textWriter{report: r, width: width, prose: min(width, maxProse), paint: painter{on: o.Color}, remedies: map[string]string{}}
+	for _, m := range r.Rules {
+		t.remedies[m.ID] = prose(m.Remedy)
+	}
 	for i := range r.Findings {
 		if r.Findings[i].Suppressed == nil {
 			t.shown = append(t.shown, r.Findings[i])
@@ -112,6 +117,9 @@ func (t *textWriter) finding(f *finding.Finding, place string, severityWidth int
 	t.excerpts(f)
 	for i := range f.Fixes {
 		t.fix(&f.Fixes[i])
+	}
+	if remedy := t.remedies[f.Rule]; remedy != "" && len(f.Fixes) == 0 {
+		t.label("do", remedy)
 	}
 	if len(f.Verify) > 0 {
 		t.label("verify", "")
