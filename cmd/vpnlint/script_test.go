@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -54,6 +55,12 @@ func runScripts(t *testing.T, dir string) {
 				os.MkdirAll(bin, 0o755),
 				os.WriteFile(filepath.Join(bin, "git"), []byte("#!/bin/sh\n: >\""+filepath.Join(env.WorkDir, "git-was-run")+"\"\nexit 1\n"), 0o755),
 			)
+		},
+		Condition: func(name string) (bool, error) {
+			if name == "race" {
+				return raceDetector, nil
+			}
+			return false, fmt.Errorf("unknown condition %q", name)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"unescape": unescape,

@@ -490,7 +490,7 @@ func (e *childEngine) explain(err error) error {
 	}
 	ended := e.end()
 	said := e.stderr.String()
-	if slices.ContainsFunc([]string{"out of memory", "cannot allocate", "cannot map pages", "stack exceeds"}, func(s string) bool { return strings.Contains(said, s) }) {
+	if slices.ContainsFunc([]string{"out of memory", "cannot allocate", "cannot map pages", "stack exceeds", "pthread_create failed", "failed to create new OS thread"}, func(s string) bool { return strings.Contains(said, s) }) {
 		return &lostError{why: fmt.Sprintf("rendering it takes more memory than the limit of %d bytes; look for a huge repeat or a loop in its templates, or raise --limit-memory-bytes", e.limits.MemoryBytes)}
 	}
 	first, _, _ := strings.Cut(strings.TrimSpace(said), "\n")
