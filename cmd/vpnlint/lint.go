@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log"
 	"os"
 	"slices"
 	"strconv"
@@ -71,7 +70,7 @@ Exit code 0: nothing found. 1: a finding at or above --fail-on. 2: wrong usage.
 	f.StringVarP(&flags.load.Namespace, "namespace", "n", "", "release `NAMESPACE` for charts (default \"default\")")
 	f.StringVar(&flags.load.KubeVersion, "kube-version", "", "Kubernetes `VERSION` for charts (default \""+loader.DefaultKubeVersion+"\")")
 	f.StringArrayVar(&flags.load.APIVersions, "api-versions", nil, "API `GROUP/VERSION` that charts may find (repeatable)")
-	f.StringArrayVarP(&flags.outputs, "output", "o", []string{"text"}, "`FORMAT[=FILE]`: text, table, json or sarif (repeatable)")
+	f.StringArrayVarP(&flags.outputs, "output", "o", []string{"text"}, "`FORMAT[=FILE]`: text, table, json, sarif or github (repeatable)")
 	f.StringVar(&flags.failOn, "fail-on", "warning", "exit with 1 from this `SEVERITY` on: error, warning, note or never")
 	f.BoolVar(&flags.allowGaps, "allow-gaps", false, "do not exit with 3 for inputs that could not be read")
 	f.BoolVar(&flags.failOnGaps, "fail-on-gaps", false, "exit with 3 for values that could not be seen, too")
@@ -189,7 +188,7 @@ func runLint(cmd *cobra.Command, paths []string, flags lintFlags, std streams) e
 	}
 
 	if flags.verbose {
-		log.SetOutput(std.err)
+		hear(std)
 	}
 	result, err := lint.Run(cmd.Context(), paths, lint.Options{Load: flags.load, RulesTime: time.Duration(flags.rulesSeconds) * time.Second, Version: version()})
 	if err != nil {
@@ -197,7 +196,7 @@ func runLint(cmd *cobra.Command, paths []string, flags lintFlags, std streams) e
 	}
 	if flags.verbose {
 		for _, s := range result.Skipped {
-			fmt.Fprintf(std.err, "skipped %s: %s\n", s.Path, s.Why)
+			fmt.Fprintln(std.err, report.Plain("skipped "+s.Path+": "+s.Why))
 		}
 	} else if result.Summary.Inputs == 0 && len(result.Gaps) == 0 {
 		fmt.Fprintln(std.err, "vpnlint: nothing was checked: no chart, kustomization or manifest was found (-v says why each file was skipped)")

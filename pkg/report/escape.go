@@ -75,6 +75,10 @@ func visible(s string) string {
 // breaks become one space.
 func prose(s string) string { return visible(strings.Join(strings.Fields(s), " ")) }
 
+// Plain returns text of the user's as one line that does nothing but be read,
+// for what is written beside reports.
+func Plain(s string) string { return neutral(visible(s)) }
+
 // writeJSON writes v indented, without HTML escaping, and with hidden
 // characters as \u escapes, which leaves every value what it is.
 func writeJSON(w io.Writer, v any) error {
@@ -86,7 +90,8 @@ func writeJSON(w io.Writer, v any) error {
 		return fmt.Errorf("encoding the report: %w", err)
 	}
 	out := make([]byte, 0, buf.Len())
-	for _, r := range buf.String() {
+	// Such marks stand in strings only.
+	for _, r := range strings.ReplaceAll(buf.String(), oldCommandMark, `#\u0023[`) {
 		switch {
 		case r == '\n' || !hidden(r):
 			// Outside strings JSON has no other control than the line break, and

@@ -13,14 +13,17 @@ type Format string
 // The formats. FormatText is for people, FormatTable for an overview, the
 // others for programs.
 const (
-	FormatText  Format = "text"
-	FormatTable Format = "table"
-	FormatJSON  Format = "json"
-	FormatSARIF Format = "sarif"
+	FormatText   Format = "text"
+	FormatTable  Format = "table"
+	FormatJSON   Format = "json"
+	FormatSARIF  Format = "sarif"
+	FormatGitHub Format = "github"
 )
 
 // Formats returns every format in the order in which help texts name them.
-func Formats() []Format { return []Format{FormatText, FormatTable, FormatJSON, FormatSARIF} }
+func Formats() []Format {
+	return []Format{FormatText, FormatTable, FormatJSON, FormatSARIF, FormatGitHub}
+}
 
 // ParseFormat reads a format as users write it. The error names those that
 // exist.
@@ -52,6 +55,8 @@ func Write(w io.Writer, f Format, r Report, o Options) error {
 		return JSON(w, r, o)
 	case FormatSARIF:
 		return SARIF(w, r, o)
+	case FormatGitHub:
+		return GitHub(w, r, o)
 	default:
 		return fmt.Errorf("unknown output format %q: want %s", f, formatNames())
 	}

@@ -24,6 +24,7 @@ func TestGolden(t *testing.T) {
 	cases := []golden{
 		{"awkward.json", report.FormatJSON, 0, false},
 		{"awkward.sarif", report.FormatSARIF, 0, false},
+		{"awkward.github", report.FormatGitHub, 0, false},
 		{"awkward-color.txt", report.FormatText, 100, true},
 		{"awkward-table-color.txt", report.FormatTable, 100, true},
 	}

@@ -9,6 +9,9 @@ import (
 // toolName is what the program calls itself in machine-readable formats.
 const toolName = "vpnlint"
 
+// stdin is the file name of standard input.
+const stdin = "stdin"
+
 // known reports whether a location names a line.
 func known(l source.Location) bool { return l.Span.Start.Line > 0 && l.Precision != source.WholeFile }
 

@@ -23,7 +23,7 @@ func TestParseFormat(t *testing.T) {
 		}
 	}
 	_, err := report.ParseFormat("yaml")
-	if err == nil || err.Error() != `unknown output format "yaml": want text, table, json or sarif` {
+	if err == nil || err.Error() != `unknown output format "yaml": want text, table, json, sarif or github` {
 		t.Errorf("got %v", err)
 	}
 	if err := report.Write(&bytes.Buffer{}, "yaml", report.Report{}, report.Options{}); err == nil {

@@ -17,8 +17,6 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -382,26 +380,17 @@ func (s *sarifWriter) artifact(file string) *sarif.ArtifactLocation {
 // A file outside of it becomes an absolute file URI, because readers refuse
 // paths that climb.
 func sourceURI(file string, o Options) string {
-	if file == "stdin" {
+	if file == stdin {
 		return file
 	}
-	p := file
-	if o.SourceRoot != "" && (o.Dir != "" || filepath.IsAbs(file)) {
-		absolute := filepath.FromSlash(file)
-		if !filepath.IsAbs(absolute) {
-			absolute = filepath.Join(o.Dir, absolute)
-		}
-		rel, err := filepath.Rel(o.SourceRoot, absolute)
-		if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-			slashed := filepath.ToSlash(absolute)
-			if !strings.HasPrefix(slashed, "/") {
-				slashed = "/" + slashed // C:/x
-			}
-			return (&url.URL{Scheme: "file", Path: slashed}).String()
-		}
-		p = filepath.ToSlash(rel)
+	p, ok := underSourceRoot(file, o)
+	if ok {
+		return (&url.URL{Path: p}).String()
 	}
-	return (&url.URL{Path: path.Clean(p)}).String()
+	if !strings.HasPrefix(p, "/") {
+		p = "/" + p // C:/x
+	}
+	return (&url.URL{Scheme: "file", Path: p}).String()
 }
 
 // region converts a span. Lines and columns are clamped to the file, so that a

@@ -65,7 +65,7 @@ func widthOrDefault(o Options) int {
 }
 
 func (t *textWriter) line(s string) {
-	t.b.WriteString(strings.TrimRight(s, " "))
+	t.b.WriteString(neutral(strings.TrimRight(s, " ")))
 	t.b.WriteByte('\n')
 }
 
