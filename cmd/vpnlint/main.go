@@ -15,16 +15,21 @@ import (
 const softMemoryLimit = 400 << 20
 
 func main() {
+	std := streams{in: os.Stdin, out: os.Stdout, err: os.Stderr}
 	// Helm and kustomize write remarks on charts to the standard logger, among
-	// them values; lint --verbose shows them.
+	// them values, and kustomize some to standard error itself; lint --verbose
+	// shows both.
 	log.SetOutput(io.Discard)
+	if null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0); err == nil {
+		os.Stderr = null
+	}
 	// Without a limit the collector lets garbage grow as large as what is alive,
 	// which for thousands of gateways is half a gigabyte.
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(softMemoryLimit)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	code := run(ctx, os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr})
+	code := run(ctx, os.Args[1:], std)
 	stop()
 	os.Exit(code)
 }

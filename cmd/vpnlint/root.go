@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vpnlint/vpnlint/pkg/lint"
+	"github.com/vpnlint/vpnlint/pkg/report"
 )
 
 // streams are what a run may read and write besides the files it is given.
@@ -40,7 +41,7 @@ func run(ctx context.Context, args []string, std streams) int {
 	if errors.As(err, &exit) {
 		return exit.code
 	}
-	fmt.Fprintf(std.err, "vpnlint: %s\n", strings.TrimSpace(err.Error()))
+	fmt.Fprintln(std.err, report.Plain("vpnlint: "+strings.TrimSpace(err.Error())))
 	return lint.ExitUsage
 }
 
