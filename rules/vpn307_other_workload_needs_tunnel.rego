@@ -108,6 +108,7 @@ routed(address) if {
 
 routed(address) if {
 	some cluster in input.facts.clusters
+	not cluster.elsewhere
 	some r in cluster.ranges
 	net.cidr_contains(r.prefix, address)
 }

@@ -46,6 +46,7 @@ findings contains finding if {
 
 ranges contains r if {
 	some c in input.facts.clusters
+	not c.elsewhere
 	some r in c.ranges
 	r.role in {"pod", "service", "node"}
 	r.strength != "evidence"

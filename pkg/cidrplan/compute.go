@@ -105,10 +105,12 @@ func (s Strength) order() int {
 	switch s {
 	case Declared:
 		return 0
-	case Default:
+	case Planned: // after what takes effect by itself
 		return 1
-	default:
+	case Default:
 		return 2
+	default:
+		return 3
 	}
 }
 

@@ -33,6 +33,8 @@ const (
 type Strength string
 
 const (
+	// Planned: the plan file says so, about the whole range.
+	Planned Strength = "planned"
 	// Declared: somebody wrote it.
 	Declared Strength = "declared"
 	// Default: a component would use it because nothing was written.

@@ -15,7 +15,9 @@ import (
 func readClaims(ix *index, cs *clusterSet, pods []*podView, sites []Site) []cidrplan.Claim {
 	var out []cidrplan.Claim
 	for _, f := range cs.founded {
-		out = append(out, f.claims...)
+		if !f.Elsewhere {
+			out = append(out, f.claims...)
+		}
 	}
 	for _, s := range sites {
 		o := ix.byID[s.Ref.Object]

@@ -69,8 +69,9 @@ type declaration struct {
 	group  *founded
 }
 
-func readClusters(ix *index) *clusterSet {
+func readClusters(ix *index, opts Options) *clusterSet {
 	cs := &clusterSet{ix: ix, parts: map[source.ObjectID]*founded{}, byUnit: map[string][]*founded{}, told: map[string]bool{}}
+	cs.readPlan(opts)
 	var decls []*declaration
 	for _, o := range ix.objects {
 		if d := declare(o); d != nil {
@@ -116,6 +117,10 @@ func (cs *clusterSet) found(decls []*declaration) {
 	byUnit := map[string][]*declaration{}
 	var units []string
 	for _, d := range decls {
+		if planned := cs.parts[d.obj.ID]; planned != nil {
+			d.parent, d.group = nil, planned
+			continue
+		}
 		if d.parent != nil {
 			continue
 		}
@@ -192,7 +197,7 @@ func (cs *clusterSet) foundIn(unit string, decls []*declaration) {
 
 func (cs *clusterSet) add(unit string, ref source.Ref) *founded {
 	f := &founded{Cluster: &Cluster{
-		Unit: unit, Ref: ref, Ranges: []RangeAt{},
+		Unit: unit, Ref: ref, Ranges: []RangeAt{}, Plan: noPlan(),
 		ForwardingOff: Switch{State: Absent}, ForwardingOn: Switch{State: Absent},
 	}, ix: cs.ix}
 	cs.founded = append(cs.founded, f)
@@ -206,7 +211,7 @@ func (cs *clusterSet) foundNameless() {
 	byClass := map[string]int{}
 	byUnit := map[string][]*source.Object{}
 	var units []string
-	none := len(cs.founded) == 0
+	none := !cs.anyImplicit()
 	for _, o := range cs.ix.objects {
 		class := networkClass(o)
 		if class == "" || len(cs.nearest(o)) == 1 {
@@ -261,6 +266,9 @@ func (cs *clusterSet) nearest(o *source.Object) []*founded {
 	var best []*founded
 	bestRank := -1
 	for _, f := range cs.founded {
+		if f.Planned {
+			continue // the plan names all that belongs to it
+		}
 		// The cluster of an enclosing directory is nearer than that of one beside.
 		rank := 2 * len(commonDirs(unit, f.Unit))
 		if encloses(f.Unit, unit) {
@@ -307,7 +315,7 @@ func (cs *clusterSet) name(o *source.Object) (string, bool) {
 	if f := cs.one(o); f != nil {
 		return f.Name, true
 	}
-	return "", len(cs.founded) == 0
+	return "", !cs.tied(o)
 }
 
 // apart reports that two objects certainly belong to different clusters.
@@ -375,8 +383,13 @@ func (cs *clusterSet) nameApart() {
 			taken[name] = true
 		}
 	}
+	for _, f := range cs.founded { // they come first, and keep their names
+		if f.Planned {
+			taken[f.Name] = true
+		}
+	}
 	for _, f := range cs.founded {
-		if taken[f.Name] {
+		if f.Planned || count[f.Name] == 1 {
 			continue
 		}
 		base := strings.TrimSpace(f.Name + " (" + f.Unit + ")")
@@ -402,7 +415,7 @@ func (f *founded) settle() {
 	}
 	declared := map[family]bool{}
 	for _, c := range f.claims {
-		if c.Strength == cidrplan.Declared && c.Idiom == cidrplan.NoIdiom {
+		if (c.Strength == cidrplan.Planned || c.Strength == cidrplan.Declared) && c.Idiom == cidrplan.NoIdiom {
 			declared[family{c.Role, c.Prefix.Addr().Is4()}] = true
 			// A declaration in one family is a choice for the other, too.
 			declared[family{c.Role, !c.Prefix.Addr().Is4()}] = true

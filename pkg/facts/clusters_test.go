@@ -310,7 +310,7 @@ status: {addresses: [{type: InternalIP, address: 192.0.2.7}]}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
-			for _, c := range readClusters(newIndex(tree(t, tt.units))).clusters {
+			for _, c := range readClusters(newIndex(tree(t, tt.units)), Options{}).clusters {
 				got = append(got, describe(c))
 			}
 			if !slices.Equal(got, tt.want) {
@@ -339,7 +339,7 @@ apiVersion: kind.x-k8s.io/v1alpha4
 kind: Cluster
 kubeadmConfigPatches: ["kind: ClusterConfiguration\nnetworking: {podSubnet: '10.77.0.0/16,fd77::/56'}"]
 `})
-	for _, c := range readClusters(newIndex(objects)).clusters {
+	for _, c := range readClusters(newIndex(objects), Options{}).clusters {
 		for _, r := range c.Ranges {
 			if r.Strength == cidrplan.Default {
 				continue
@@ -381,7 +381,7 @@ func TestMembership(t *testing.T) {
 			}
 			units[tt.of] = pod
 			ix := newIndex(tree(t, units))
-			cs := readClusters(ix)
+			cs := readClusters(ix, Options{})
 			got := ""
 			for _, o := range ix.byKind["Pod"] {
 				for _, c := range cs.of(o) {
@@ -410,7 +410,7 @@ func TestUnreadableRangesAreGaps(t *testing.T) {
 	for _, text := range []string{"podSubnet: '${POD_CIDR}'", "podSubnet: __POD_CIDR__", "podSubnet: {a: b}", "podSubnet: 7"} {
 		t.Run(text, func(t *testing.T) {
 			ix := newIndex(tree(t, map[string]string{"a": "apiVersion: kubeadm.k8s.io/v1beta4\nkind: ClusterConfiguration\nnetworking: {" + text + ", serviceSubnet: 10.96.0.0/12}\n"}))
-			cs := readClusters(ix)
+			cs := readClusters(ix, Options{})
 			if got := describe(cs.clusters[0]); got != `"kubernetes" in a: service 10.96.0.0/12` {
 				t.Errorf("got %s", got)
 			}
@@ -465,7 +465,7 @@ spec: {clusterIP: 10.96.0.10, clusterIPs: [10.96.0.10]}
 			o := rapid.SampledFrom(objects).Draw(rt, "object")
 			mutate(rt, o.Tree)
 		}
-		f, err := Read(context.Background(), objects, catalog)
+		f, err := Read(context.Background(), objects, catalog, Options{})
 		if err != nil {
 			rt.Fatal(err)
 		}

@@ -8,12 +8,12 @@ import (
 	"github.com/vpnlint/vpnlint/pkg/source"
 )
 
-// Read learns what a network engineer would from the objects of one run. It
-// never fails on what the objects hold: what it cannot see becomes a gap. The
+// Read learns what a network engineer would from the objects of one run and the
+// plan file. It never fails on what the objects hold: what it cannot see becomes a gap. The
 // error is the context's.
-func Read(ctx context.Context, objects []*source.Object, catalog *images.Catalog) (*Facts, error) {
+func Read(ctx context.Context, objects []*source.Object, catalog *images.Catalog, opts Options) (*Facts, error) {
 	ix := newIndex(objects)
-	cs := readClusters(ix)
+	cs := readClusters(ix, opts)
 	ix.apart = cs.apart
 	var pods []*podView
 	for _, o := range ix.objects {
@@ -22,7 +22,7 @@ func Read(ctx context.Context, objects []*source.Object, catalog *images.Catalog
 		}
 		for i, t := range findTemplates(o) {
 			p := newPodView(ix, t, cs.of(o), catalog)
-			p.tied = len(cs.nearest(o)) > 1
+			p.tied = cs.tied(o)
 			if i > 0 {
 				p.pod.ID += "#" + t.pod.ptr
 			}

@@ -153,7 +153,7 @@ func (r *agentReader) workload(p *podView, c *containerView, kind string) {
 		r.readBy[f.Ref.Object] = true
 	}
 	r.running = append(r.running, runningAgent{pod: p, container: c, kind: kind, cluster: known, reads: len(files)})
-	r.add(a, fl, known)
+	r.add(a, fl, known, r.cs.tied(p.object))
 }
 
 // configFiles returns the files that the agent reads its list from; unseen says
@@ -302,7 +302,7 @@ func (r *agentReader) place(a *Agent, o *source.Object) *founded {
 		a.Cluster = f.Name
 		return f
 	}
-	if len(r.cs.founded) > 0 {
+	if r.cs.tied(o) {
 		r.unplaced = true
 		r.cs.tell(o)
 	}
@@ -322,7 +322,7 @@ func (r *agentReader) listsWithoutAgent() {
 		}
 		a := &Agent{Kind: agentUpstream}
 		f := r.place(a, o)
-		if f == nil && len(r.cs.founded) > 0 || r.hasAgent(a.Cluster) {
+		if r.cs.tied(o) || r.hasAgent(a.Cluster) {
 			continue
 		}
 		if f != nil && autopilot(f) {
@@ -336,7 +336,7 @@ func (r *agentReader) listsWithoutAgent() {
 		a.Object = nameOf(o)
 		a.List = readList(agentUpstream, fl, []mountedFile{{Path: masqConfig, Text: text, State: Present, Ref: root(o).get("data", "config").ref()}}, source.Ref{})
 		r.readBy[o.ID] = true
-		r.add(a, fl, f)
+		r.add(a, fl, f, false)
 	}
 }
 
@@ -370,12 +370,13 @@ func (r *agentReader) managed() {
 		default:
 			a.List.Source, a.List.Why = "unknown", "defaultSnatStatus.disabled cannot be read"
 		}
-		r.add(a, flags{allReserved: true}, f)
+		r.add(a, flags{allReserved: true}, f, false)
 	}
 }
 
-// add computes what the list does to the cluster's ranges and VPNs.
-func (r *agentReader) add(a *Agent, fl flags, f *founded) {
+// add computes what the list does to the cluster's ranges and VPNs. tied: it is
+// not known which cluster's.
+func (r *agentReader) add(a *Agent, fl flags, f *founded, tied bool) {
 	a.List.Entries = orEmpty(a.List.Entries)
 	a.MissedPools = []MissedPool{}
 	a.Effective, a.MissingPods, a.MissingNodes, a.Minimal = []string{}, []string{}, []string{}, []string{}
@@ -399,7 +400,7 @@ func (r *agentReader) add(a *Agent, fl flags, f *founded) {
 	a.Effective = written(cidrplan.Union(exempt, nil))
 
 	var wantNode []netip.Prefix
-	if f != nil || len(r.cs.founded) == 0 {
+	if !tied {
 		a.Targets, wantNode = r.targets(a, exempt, pods)
 	}
 	if a.List.Source == "explicit" {

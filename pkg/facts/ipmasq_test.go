@@ -51,7 +51,7 @@ func factsOf(t *testing.T, objects []*source.Object) *Facts {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := Read(context.Background(), objects, catalog)
+	f, err := Read(context.Background(), objects, catalog, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

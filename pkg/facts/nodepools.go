@@ -58,7 +58,7 @@ func readNodePools(ix *index, cs *clusterSet) []nodePool {
 	var out []nodePool
 	add := func(o *source.Object, name string, at, labels, taints node) {
 		p := nodePool{name: name, object: o, ref: at.ref(), labels: labels.stringMap()}
-		if p.cluster = cs.clusterOfPool(o); p.cluster == nil && len(cs.founded) > 0 {
+		if p.cluster = cs.clusterOfPool(o); p.cluster == nil && cs.tied(o) {
 			return
 		}
 		for _, t := range taints.items() {

@@ -14,7 +14,7 @@ func read(t *testing.T, text string) *Facts {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := Read(t.Context(), decode(t, "unit", text), catalog)
+	out, err := Read(t.Context(), decode(t, "unit", text), catalog, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

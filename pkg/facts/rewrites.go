@@ -25,7 +25,7 @@ func readRewrites(ix *index, cs *clusterSet, pods []*podView, agents []Agent) {
 			}
 			w := rewriteReader{ix: ix, cs: cs, p: p, t: t, local: prefixesAt(t.Local), remote: remote}
 			w.scripts()
-			if p.pod.HostNetwork.Value == "true" && (cs.one(p.object) != nil || len(cs.founded) == 0) {
+			if p.pod.HostNetwork.Value == "true" && !cs.tied(p.object) {
 				w.calico()
 				w.flannel(pods)
 				w.agents(agents)

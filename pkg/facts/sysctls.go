@@ -225,7 +225,7 @@ func readKubelets(cs *clusterSet, o *source.Object) {
 	switch {
 	case f != nil:
 		f.kubeletLists = append(f.kubeletLists, lists...)
-	case len(cs.founded) == 0:
+	case !cs.tied(o):
 		cs.ix.kubeletLists = append(cs.ix.kubeletLists, lists...)
 	}
 }
@@ -251,7 +251,10 @@ func (p *podView) kubeletsAllow(name string) (answer string, at source.Ref) {
 	if len(p.clusters) == 0 && p.tied {
 		return "unknown", source.Ref{}
 	}
-	lists := slices.Clone(p.ix.kubeletLists)
+	var lists []kubeletList
+	if len(p.clusters) == 0 {
+		lists = slices.Clone(p.ix.kubeletLists)
+	}
 	for _, c := range p.clusters {
 		lists = append(lists, c.kubeletLists...)
 	}

@@ -776,6 +776,12 @@ type Site struct {
 type Cluster struct {
 	Name string     `json:"name"` // "" when nothing names it
 	Ref  source.Ref `json:"ref"`
+	// Planned: the plan file describes it; Plan is what it says beside the ranges.
+	Planned bool           `json:"planned"`
+	Plan    PlannedCluster `json:"plan"`
+	// Elsewhere: it is in the plan, but nothing that is read here belongs to it. Its
+	// ranges are known and are no claims of this reading.
+	Elsewhere bool `json:"elsewhere"`
 	// Unit is the directory whose inputs belong to it.
 	Unit   string    `json:"unit"`
 	Ranges []RangeAt `json:"ranges"`

@@ -84,7 +84,7 @@ func (r *agentReader) unreadLists() []UnreadList {
 			continue
 		}
 		f := r.cs.one(o)
-		if f == nil && len(r.cs.founded) > 0 {
+		if r.cs.tied(o) {
 			continue // which cluster's agents would read it is not known
 		}
 		u := UnreadList{Object: nameOf(o), Ref: key.ref()}

@@ -153,7 +153,7 @@ func (l *Linter) evaluate(ctx context.Context, in check.Input, opts Options) ([]
 }
 
 func (l *Linter) read(ctx context.Context, objects []*source.Object) (*facts.Facts, error) {
-	known, err := facts.Read(ctx, objects, l.catalog)
+	known, err := facts.Read(ctx, objects, l.catalog, facts.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("read the facts: %w", err)
 	}
