@@ -35,6 +35,7 @@ package vpnlint.rules.vpn308
 
 import data.vpnlint.lib.capture
 import data.vpnlint.lib.places
+import data.vpnlint.lib.pods
 import data.vpnlint.lib.text
 
 findings contains finding if {
@@ -90,7 +91,7 @@ findings contains finding if {
 	tunnel.replies_kept == "absent"
 	tunnel.bypass.state == "absent"
 	not capture.broken(pod, tunnel)
-	every c in clusters(pod) { not c.cni in near }
+	every c in pods.clusters(pod) { not c.cni in near }
 	count(pod.inbound) > 0
 	finding := {
 		"ref": places.either(tunnel.bypass.ref, tunnel.container_ref),
@@ -118,7 +119,7 @@ let_in(_, tunnel, i) if i.port in tunnel.input.ports
 # The node's address on the pods' bridge is in the pod's subnet.
 let_in(pod, _, i) if {
 	i.kind == "probe"
-	some c in clusters(pod)
+	some c in pods.clusters(pod)
 	c.cni in near
 }
 
@@ -130,20 +131,13 @@ severity(pod) := "error" if alone(pod)
 severity(pod) := "warning" if not alone(pod)
 
 alone(pod) if {
-	some c in clusters(pod)
+	some c in pods.clusters(pod)
 	c.cni in {"calico", "cilium"}
 }
 
 verb(pod) := "cannot get in" if alone(pod)
 
 verb(pod) := "may not get in" if not alone(pod)
-
-# The clusters of a pod; one without a name is that of the tree.
-clusters(pod) := [c | some c in input.facts.clusters; c.name in names(pod)]
-
-names(pod) := {c | some c in pod.clusters} if count(pod.clusters) > 0
-
-names(pod) := {""} if count(pod.clusters) == 0
 
 bound(pod, i) := [{"container": c.name, "listener": l} |
 	some c in pod.containers

@@ -102,18 +102,7 @@ func (r *commandReader) rest(s script, outer command) {
 
 // follow reads the mounted file that a command runs: sh file, . file, file.
 func (r *commandReader) follow(it command, depth int) {
-	name := ""
-	switch it.name() {
-	case "sh", "bash", "ash", "dash", "ksh", "mksh", "zsh", ".", "source":
-		for _, arg := range it.args() {
-			if !strings.HasPrefix(arg, "-") {
-				name = arg
-				break
-			}
-		}
-	default:
-		name = it.words0()
-	}
+	name := it.runs()
 	if !strings.HasPrefix(name, "/") || r.visited[name] {
 		return
 	}
@@ -126,6 +115,21 @@ func (r *commandReader) follow(it command, depth int) {
 		s.Kind = it.script.Kind
 	}
 	r.read(s, it, depth+1)
+}
+
+// runs is the program that a command runs, or the script that it gives a shell.
+func (c command) runs() string {
+	switch c.name() {
+	case "sh", "bash", "ash", "dash", "ksh", "mksh", "zsh", ".", "source":
+		for _, arg := range c.args() {
+			if !strings.HasPrefix(arg, "-") {
+				return arg
+			}
+		}
+		return ""
+	default:
+		return c.words0()
+	}
 }
 
 // words0 is the program as written.

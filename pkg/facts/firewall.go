@@ -2,6 +2,7 @@ package facts
 
 import (
 	"net/netip"
+	"path"
 	"slices"
 	"strings"
 
@@ -14,7 +15,7 @@ import (
 // firewallOf reads what a script of the tunnel's interface does to the packet
 // filter: a kill switch, and masquerading.
 func (r *tunnelReader) firewallOf(s script, iface string) {
-	for _, c := range r.c.commandsOf(s) {
+	for _, c := range r.hookCommands(s) {
 		if c.opaque {
 			r.opaqueHook(c)
 			continue
@@ -23,12 +24,41 @@ func (r *tunnelReader) firewallOf(s script, iface string) {
 	}
 }
 
+// hookCommands reads a hook. A program of the image that is a script of its own
+// is opaque: unlike the image's entrypoint it runs for the interface's sake.
+func (r *tunnelReader) hookCommands(s script) []command {
+	list := r.c.commandsOf(s)
+	for i, c := range list {
+		if name := c.runs(); r.hidden(name) {
+			s := c.script
+			s.Ref, s.Why = c.ref(), name+", which a hook runs, is a part of the image"
+			list[i] = command{script: s, opaque: true, conditional: c.conditional, loop: c.loop, awaited: c.awaited, tolerated: c.tolerated}
+		}
+	}
+	return list
+}
+
+// hidden reports whether a path is that of a script which is not mounted.
+func (r *tunnelReader) hidden(name string) bool {
+	if !strings.HasPrefix(name, "/") && !strings.HasSuffix(name, ".sh") {
+		return false
+	}
+	switch path.Base(path.Dir(name)) {
+	case "bin", "sbin":
+		if !strings.HasSuffix(name, ".sh") {
+			return false
+		}
+	}
+	_, mounted := r.c.scriptFile(name, nil)
+	return !mounted
+}
+
 // firewall reads a script that is not tied to one interface name.
 func (r *tunnelReader) firewall(s script) { r.firewallOf(s, r.t.Interface) }
 
 // opaqueHook: a hook runs a script that cannot be seen, which may do anything.
 func (r *tunnelReader) opaqueHook(c command) {
-	r.filterUnknown = true
+	r.filterUnknown, r.hookOpaque = true, true
 	if r.t.KillSwitch.State == Absent {
 		r.t.KillSwitch.State = Unknown
 	}
@@ -73,6 +103,7 @@ func (r *tunnelReader) iptables(rule *shell.IPTablesRule, c command, iface strin
 	case rule.Table == "filter" && rule.Chain == "OUTPUT" && (rule.Target == "REJECT" || rule.Target == "DROP"):
 		r.stops6 = r.stops6 || rule.IPv6 && !rule.Destination.Set && !rule.Protocol.Set
 		if r.stopsOutside(rule, iface) {
+			r.hookSwitch = true
 			t.KillSwitch = Switch{State: Present, Ref: c.ref(), Why: c.says()}
 		}
 	}
@@ -180,6 +211,7 @@ func (r *tunnelReader) partialSwitch(ref source.Ref) {
 		return
 	}
 	if cidrplan.Contains(r.stopped, prefixesAt(t.Routes.Prefixes)) {
+		r.hookSwitch = true
 		t.KillSwitch = Switch{State: Present, Ref: ref, Why: "hooks reject the tunnel's destinations outside it"}
 	}
 }
@@ -187,7 +219,7 @@ func (r *tunnelReader) partialSwitch(ref source.Ref) {
 // routing reads the routes and rules of a hook: what they keep out of the
 // tunnel, and what they send into it.
 func (r *tunnelReader) routing(s script, iface string, ref source.Ref) {
-	for _, c := range r.c.commandsOf(s) {
+	for _, c := range r.hookCommands(s) {
 		if c.opaque {
 			r.t.Bypass.State = Unknown
 			r.missed(c.script.Why, c.script.Ref, aspectBypass)

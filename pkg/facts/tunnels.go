@@ -63,6 +63,10 @@ type tunnelReader struct {
 	// stops6: a hook drops what leaves by IPv6; filterUnknown: hooks filter in a
 	// way that is not read in full.
 	stops6, filterUnknown bool
+	// hookOpaque: a hook runs something that cannot be seen.
+	hookOpaque bool
+	// hookSwitch: the kill switch is that of a hook or script.
+	hookSwitch bool
 }
 
 // lost is something that could not be seen.
@@ -198,12 +202,22 @@ func (r *tunnelReader) carriesIPv6() Switch {
 		out.State, out.Why = Present, "it takes "+six[0].Text
 	case r.stops6, r.family.ID == "gluetun" && t.KillSwitch.State == Present:
 		out.State, out.Why = Present, "its firewall drops IPv6"
-	case t.Kind != "wireguard" || r.filterUnknown || r.family.Defaults.HasKillSwitch != images.DefaultNo && r.family.Defaults.HasKillSwitch != images.DefaultConditional:
-	case t.Config.IsZero():
+	case t.Kind != "wireguard" || t.Config.IsZero() || r.filterUnknown || r.ownFirewall():
 	default:
 		out.State, out.Why = Absent, t.Routes.Why
 	}
 	return out
+}
+
+// ownFirewall: the image brings a kill switch that is on, or may be, and what it
+// does about IPv6 is not known. One that a hook installs is read with the hook.
+func (r *tunnelReader) ownFirewall() bool {
+	switch r.family.Defaults.HasKillSwitch {
+	case images.DefaultNo, images.DefaultConditional:
+		return r.t.KillSwitch.State != Absent && !r.hookSwitch
+	default:
+		return true
+	}
 }
 
 func (r *tunnelReader) stateOf(a aspect) Known {

@@ -292,10 +292,10 @@ func (w *wgReader) finish() {
 		t.Bypass.Ref = rt.Ref
 	}
 	w.takeHookRoutes()
-	if t.KillSwitch.State == Unknown && w.complete && w.switchByConf() {
+	if t.KillSwitch.State == Unknown && w.complete && !w.filterUnknown && w.switchByConf() {
 		t.KillSwitch.State, t.KillSwitch.Why = Absent, "no hook stops traffic outside the tunnel"
 	}
-	if t.Masquerade.State == Unknown && w.complete && w.masqueradeByConf() {
+	if t.Masquerade.State == Unknown && w.complete && !w.hookOpaque && w.masqueradeByConf() {
 		t.Masquerade.State, t.Masquerade.Why = Absent, "no hook masquerades"
 	}
 }

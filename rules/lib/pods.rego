@@ -27,6 +27,20 @@ first(names) := "" if count(names) == 0
 
 first(names) := names[0] if count(names) > 0
 
+# The clusters of a pod, with what is known of them; one without a name is that
+# of the tree.
+clusters(pod) := [c | some c in input.facts.clusters; c.name in cluster_names(pod)]
+
+cluster_names(pod) := {c | some c in pod.clusters} if count(pod.clusters) > 0
+
+cluster_names(pod) := {""} if count(pod.clusters) == 0
+
+# Whether it certainly has a network namespace of its own.
+own_namespace(pod) if {
+	pod.host_network.state != "unknown"
+	pod.host_network.value != "true"
+}
+
 # What checks of a gateway are made out for: its container, and its own address
 # inside the VPN where that is known.
 gateway_checks(pod) := object.union({"container": first_data_plane(pod)}, endpoint(pod))
