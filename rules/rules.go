@@ -6,7 +6,7 @@
 //	vpnNNN_some_name_test.rego  what fires it, what does not, what is unknown
 //	../examples/VPNNNN/{bad,good}
 //
-// and run go test ./rules -update, which writes the page.
+// and run go test ./rules -update, which writes the page and the index.
 package rules
 
 import (
@@ -14,7 +14,7 @@ import (
 	"io/fs"
 )
 
-//go:embed *.rego lib/*.rego schema/input.json docs/*.md
+//go:embed *.rego lib/*.rego schema/input.json index.json docs/*.md
 var files embed.FS
 
 // FS returns the rules with their tests, schema and pages. It is read-only.

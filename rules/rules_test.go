@@ -186,6 +186,26 @@ func TestRegoIsFormatted(t *testing.T) {
 	}
 }
 
+// The index is generated of the rules as they are on disk now, for the formatter
+// may just have changed them.
+func TestIndexIsUpToDate(t *testing.T) {
+	want, err := check.Index(t.Context(), os.DirFS("."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const name = "index.json"
+	if *update {
+		if err := os.WriteFile(name, want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	have, err := os.ReadFile(name)
+	if err != nil || !bytes.Equal(have, want) {
+		t.Errorf("%s is stale; run: go test ./rules -update", name)
+	}
+}
+
 // OPA reads past keys of METADATA that it does not know, so that a misspelt
 // title would be no title. This test does not.
 func TestMetadataHasNoUnknownKeys(t *testing.T) {

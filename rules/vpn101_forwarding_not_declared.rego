@@ -51,6 +51,7 @@
 #     - a script that might set it cannot be seen
 #   remedy: "Declare it where it lasts: the pod sysctl net.ipv4.ip_forward=1 (the kubelet must allow it), or a privileged init container that runs sysctl -w net.ipv4.ip_forward=1; in a chart, throw its switch."
 #   verify: [forwarding, ladder]
+#   needs: ["facts.pods.role=gateway"]
 #   since: "0.1"
 package vpnlint.rules.vpn101
 

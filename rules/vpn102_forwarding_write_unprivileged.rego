@@ -28,6 +28,7 @@
 #     - the pod is no gateway, or its data plane is in user space
 #   remedy: "Write it from a privileged init container, or set it as a pod sysctl that the kubelet allows; NET_ADMIN does not make /proc/sys writable."
 #   verify: [forwarding]
+#   needs: ["facts.pods.role=gateway"]
 #   since: "0.1"
 #   replaces: [VPN101]
 package vpnlint.rules.vpn102

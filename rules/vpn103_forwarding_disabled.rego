@@ -22,6 +22,7 @@
 #     - the write is only reached under a condition, or fails
 #   remedy: "Set net.ipv4.ip_forward to 1, or remove the line if something else in this pod sets it."
 #   verify: [forwarding, ladder]
+#   needs: ["facts.pods.role=gateway"]
 #   since: "0.1"
 #   replaces: [VPN101]
 package vpnlint.rules.vpn103

@@ -39,6 +39,7 @@
 #     - the list, or which cluster the pod belongs to, cannot be made out
 #   remedy: "Add the name to allowedUnsafeSysctls of the kubelets that may run this pod, or write it from a privileged init container instead."
 #   verify: [sysctl-refused]
+#   needs: [facts.pods.sysctls]
 #   since: "0.1"
 package vpnlint.rules.vpn104
 

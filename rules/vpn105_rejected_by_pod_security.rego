@@ -35,6 +35,7 @@
 #     - the label's value, or the field in question, cannot be read
 #   remedy: "Move the pod to a namespace that enforces privileged, or use a user-space mode of the image that needs none of this."
 #   verify: [admission]
+#   needs: [facts.pods.rejections]
 #   since: "0.1"
 package vpnlint.rules.vpn105
 

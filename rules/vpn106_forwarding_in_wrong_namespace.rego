@@ -31,6 +31,7 @@
 #     - whether the gateway declares it cannot be seen
 #   remedy: "Set it in the gateway's own pod: a pod sysctl, or a privileged init container of this pod."
 #   verify: [forwarding]
+#   needs: ["facts.pods.sysctls | facts.pods.role=gateway"]
 #   since: "0.1"
 #   replaces: [VPN101]
 package vpnlint.rules.vpn106

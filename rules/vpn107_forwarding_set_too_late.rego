@@ -29,6 +29,7 @@
 #     - the pod is no gateway, or its data plane is in user space
 #   remedy: "Write it in a privileged init container, which ends before the VPN container starts."
 #   verify: [forwarding]
+#   needs: ["facts.pods.role=gateway"]
 #   since: "0.1"
 #   replaces: [VPN101]
 package vpnlint.rules.vpn107

@@ -29,6 +29,7 @@
 #     - `hostNetwork: true`, a data plane in user space, scripts that cannot be seen
 #   remedy: "Set net.ipv6.conf.all.forwarding=1 in the same place as the IPv4 setting, or turn IPv6 off in the VPN."
 #   verify: [forwarding-ipv6]
+#   needs: ["facts.pods.role=gateway", facts.pods.tunnels]
 #   since: "0.1"
 package vpnlint.rules.vpn108
 

@@ -39,6 +39,7 @@
 #     - scripts or configuration that may masquerade cannot be seen
 #   remedy: "Masquerade the pool in the pod (iptables -t nat -A POSTROUTING -s POOL ! -o TUNNEL -j MASQUERADE), or give the cluster network a route to it."
 #   verify: [forwarding, ladder]
+#   needs: ["facts.pods.role=gateway", facts.pods.tunnels]
 #   since: "0.1"
 package vpnlint.rules.vpn109
 

@@ -28,6 +28,7 @@
 #     - a further network whose interface is named so that the rule matches it
 #     - rules of the image or of a script that cannot be seen
 #   remedy: "Bind the rule to the source range instead of the interface: -s POOL ! -o TUNNEL."
+#   needs: ["facts.pods.role=gateway", facts.pods.tunnels.masquerade_out]
 #   since: "0.1"
 package vpnlint.rules.vpn110
 

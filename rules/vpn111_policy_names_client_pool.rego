@@ -27,6 +27,7 @@
 #     - the range is a destination
 #     - policy and gateway belong to different clusters
 #   remedy: "Name what the policy really sees, the gateway's pod (podSelector), or stop masquerading the pool."
+#   needs: [facts.policy_blocks, "facts.pods.role=gateway"]
 #   since: "0.1"
 package vpnlint.rules.vpn111
 

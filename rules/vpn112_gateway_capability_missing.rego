@@ -33,6 +33,7 @@
 #     - `NET_ADMIN` with the default capabilities
 #     - the container's privilege cannot be seen
 #   remedy: "Add NET_ADMIN to the container's capabilities (and mount /dev/net/tun where the image makes none), or choose a user-space mode."
+#   needs: [facts.pods.containers.data_plane]
 #   since: "0.1"
 package vpnlint.rules.vpn112
 

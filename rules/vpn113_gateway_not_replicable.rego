@@ -28,6 +28,7 @@
 #     - members of a mesh, clients, proxies
 #     - whether the pod is a server cannot be seen
 #   remedy: "Keep one replica and use the strategy Recreate, or give each replica a key and pool of its own."
+#   needs: ["facts.pods.role=gateway", facts.pods.tunnels.pool]
 #   since: "0.1"
 package vpnlint.rules.vpn113
 

@@ -32,6 +32,7 @@
 #     - the agent refuses the list (VPN205)
 #   remedy: "Replace the entry by the narrowest list in the message, roll the agent out, and look at one known request's source address before and after."
 #   verify: [capture, agent-rules]
+#   needs: [facts.agents]
 #   since: "0.1"
 package vpnlint.rules.vpn201
 

@@ -25,6 +25,7 @@
 #     - what the agent reads cannot be seen
 #   remedy: "Give the agent a list of its own that names the cluster's ranges only, or record that the far side expects pod addresses."
 #   verify: [capture, agent-rules]
+#   needs: [facts.agents.targets]
 #   since: "0.1"
 package vpnlint.rules.vpn202
 

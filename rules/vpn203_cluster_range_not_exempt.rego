@@ -25,6 +25,7 @@
 #     - only the service range is missing
 #   remedy: "Add the missing range to the list."
 #   verify: [agent-rules]
+#   needs: ["facts.agents.missing_pods | facts.agents.missing_nodes"]
 #   since: "0.1"
 package vpnlint.rules.vpn203
 

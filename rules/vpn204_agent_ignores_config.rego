@@ -33,6 +33,7 @@
 #     - no agent is in view and the key is one that an agent reads (VPN207)
 #   remedy: "Mount the ConfigMap where the agent reads it, or rename it, its key or its namespace to what the agent expects."
 #   verify: [agent-rules]
+#   needs: [facts.unread_lists]
 #   since: "0.1"
 package vpnlint.rules.vpn204
 

@@ -36,6 +36,7 @@
 #     - the agent is not in view and agents differ about it: IPv6 entries
 #   remedy: "Correct the entry; until then the agent does not apply this list."
 #   verify: [agent-rules]
+#   needs: [facts.agents.list.refused]
 #   since: "0.1"
 package vpnlint.rules.vpn205
 

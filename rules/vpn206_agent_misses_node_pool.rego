@@ -26,6 +26,7 @@
 #     - pools of Windows nodes, pools of another cluster, and agents that are no DaemonSet
 #   remedy: "Let the DaemonSet select the pool, and tolerate its taints."
 #   verify: [agent-rules]
+#   needs: [facts.agents.missed_pools]
 #   since: "0.1"
 package vpnlint.rules.vpn206
 

@@ -23,6 +23,7 @@
 #     - its cluster is a GKE cluster of the tree: GKE runs the agent itself
 #     - several clusters are equally near, so that it is not known whose list it is
 #   remedy: "Deploy the agent that reads it, or delete the ConfigMap."
+#   needs: [facts.agents]
 #   since: "0.1"
 package vpnlint.rules.vpn207
 

@@ -30,6 +30,7 @@
 #     - the pod range is not known
 #   remedy: "Narrow the exemption list so that nodes' addresses are used, or add the pod range to the tunnel's local selectors and give the far side a return route."
 #   verify: [capture]
+#   needs: [facts.agents.targets.outside]
 #   since: "0.1"
 package vpnlint.rules.vpn208
 

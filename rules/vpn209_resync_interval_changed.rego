@@ -22,6 +22,7 @@
 #     - agents that do not read the field (Azure's, Cilium), and a configuration that the agent refuses
 #     - the interval is filled in when the tree is applied
 #   remedy: "Leave the interval at its default, or say why in a comment beside it."
+#   needs: [facts.agents]
 #   since: "0.1"
 package vpnlint.rules.vpn209
 

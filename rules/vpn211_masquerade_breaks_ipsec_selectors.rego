@@ -31,6 +31,7 @@
 #     - selectors, or scripts of the pod, that cannot be seen
 #   remedy: "Exempt the remote selectors from the masquerade rule, or guard it with -m policy --dir out --pol none."
 #   verify: [capture]
+#   needs: [facts.pods.tunnels.rewrites]
 #   since: "0.1"
 package vpnlint.rules.vpn211
 

@@ -29,6 +29,7 @@
 #     - the annotation `vpnlint.dev/node-scope` with a reason, on the workload or its pod template
 #   remedy: "Take hostNetwork out; where the node is meant, say so in the annotation vpnlint.dev/node-scope."
 #   verify: [node-routes]
+#   needs: ["facts.pods.host_network.value=true", facts.pods.tunnels]
 #   since: "0.1"
 package vpnlint.rules.vpn301
 

@@ -32,6 +32,7 @@
 #     - a data plane in user space
 #   remedy: "Keep the named ranges out of the tunnel, in the image's own bypass list or by routes that are more specific."
 #   verify: [routes, three-destinations]
+#   needs: [facts.pods.tunnels, facts.pods.needs]
 #   since: "0.1"
 package vpnlint.rules.vpn302
 

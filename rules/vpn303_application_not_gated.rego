@@ -32,6 +32,7 @@
 #     - a data plane in user space, or a tunnel that takes no routes
 #   remedy: "Run the VPN as a native sidecar (an init container with restartPolicy: Always) with a startupProbe that tests the tunnel."
 #   verify: [start-order, kill-test]
+#   needs: [facts.pods.gates]
 #   since: "0.1"
 package vpnlint.rules.vpn303
 

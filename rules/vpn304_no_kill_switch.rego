@@ -35,6 +35,7 @@
 #     - the configuration, a hook or a policy cannot be made out
 #   remedy: "Turn the image's kill switch on, or add an egress policy that admits only the tunnel's endpoint."
 #   verify: [kill-test]
+#   needs: [facts.pods.tunnels]
 #   since: "0.1"
 package vpnlint.rules.vpn304
 

@@ -30,6 +30,7 @@
 #     - a component that runs on the nodes by design
 #   remedy: "Replace privileged by the capability NET_ADMIN, with /dev/net/tun where the image needs it."
 #   verify: [privileges]
+#   needs: [facts.pods.containers.data_plane]
 #   since: "0.1"
 package vpnlint.rules.vpn305
 

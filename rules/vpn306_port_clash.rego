@@ -25,6 +25,7 @@
 #     - an init container that ends before the others start
 #   remedy: "Move one of the two listeners to another port."
 #   verify: [listeners]
+#   needs: [facts.pods.containers.listeners, "facts.pods.role=sidecar | facts.pods.role=client | facts.pods.role=gateway"]
 #   since: "0.1"
 package vpnlint.rules.vpn306
 

@@ -26,6 +26,7 @@
 #     - the two belong to different clusters
 #   remedy: "Give this workload a tunnel of its own, or a route for the whole cluster."
 #   verify: [reach]
+#   needs: ["facts.pods.mentions | facts.backends", facts.pods.tunnels]
 #   since: "0.1"
 package vpnlint.rules.vpn307
 

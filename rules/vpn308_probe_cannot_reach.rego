@@ -30,6 +30,7 @@
 #     - VPN302 reports the tunnel: the bypass list that it asks for keeps the answers out, too
 #   remedy: "Open the port in the tunnel's firewall, bind the listener to all addresses, or use an exec probe."
 #   verify: [input-rules]
+#   needs: [facts.pods.tunnels, facts.pods.inbound]
 #   since: "0.1"
 package vpnlint.rules.vpn308
 

@@ -33,6 +33,7 @@
 #     - a privileged script that cannot be seen might write it
 #   remedy: "Set the pod sysctl net.ipv4.conf.all.src_valid_mark=1, or write it from a privileged init container."
 #   verify: [reverse-path]
+#   needs: [facts.pods.tunnels.routes.fw_mark]
 #   since: "0.1"
 package vpnlint.rules.vpn309
 

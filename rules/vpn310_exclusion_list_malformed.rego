@@ -25,6 +25,7 @@
 #     - the list cannot be seen
 #   remedy: "Write the list in the form that this version of the image reads."
 #   verify: [tunnel-log]
+#   needs: ["facts.pods.tunnels.bypass.malformed | facts.pods.tunnels.bypass.entries"]
 #   since: "0.1"
 package vpnlint.rules.vpn310
 

@@ -22,6 +22,7 @@
 #     - the list cannot be seen, or is refused (VPN310)
 #   remedy: "Narrow the bypass so that the tunnel's own addresses and resolver stay inside."
 #   verify: [routes]
+#   needs: [facts.pods.tunnels.bypass.entries]
 #   since: "0.1"
 package vpnlint.rules.vpn311
 

@@ -24,6 +24,7 @@
 #     - client and application are one image
 #   remedy: "Run the VPN as a native sidecar: an init container with restartPolicy: Always ends with the Job."
 #   verify: [job-state]
+#   needs: ["facts.pods.role=sidecar", facts.pods.runs_to_completion]
 #   since: "0.1"
 package vpnlint.rules.vpn312
 

@@ -27,6 +27,7 @@
 #       Calico pools that only exempt a destination, ranges that enclose the cluster by design
 #   remedy: "Give one of the two a range that meets none of the others."
 #   verify: [capture]
+#   needs: [plan.overlaps]
 #   since: "0.1"
 package vpnlint.rules.vpn401
 

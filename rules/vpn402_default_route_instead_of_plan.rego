@@ -28,6 +28,7 @@
 #     - the tunnel's routes cannot be seen
 #   remedy: "Route only the private networks that are meant."
 #   verify: [routes]
+#   needs: [facts.pods.tunnels.routes.named]
 #   since: "0.1"
 package vpnlint.rules.vpn402
 

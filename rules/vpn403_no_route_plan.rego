@@ -22,6 +22,7 @@
 #     - no container beside a tunnel needs the cluster
 #     - VPN servers, user-space data planes, and pods on the host network, which follow the node's routes
 #   remedy: "Keep the cluster's declaration (pods, services, nodes) beside the workload."
+#   needs: [facts.pods.tunnels, facts.pods.needs]
 #   since: "0.1"
 package vpnlint.rules.vpn403
 

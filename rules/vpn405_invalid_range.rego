@@ -37,6 +37,7 @@
 #     - legal oddities: a bare netmask, an address range, two families in one string
 #     - the text is filled in when the tree is applied or the container starts
 #   remedy: "Correct the range."
+#   needs: [facts.invalid]
 #   since: "0.1"
 package vpnlint.rules.vpn405
 

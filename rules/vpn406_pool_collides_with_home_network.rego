@@ -24,6 +24,7 @@
 #     - a wider range that only holds one of these
 #     - a pool that nobody wrote down: the image's own default
 #   remedy: "Choose a pool that home routers and Docker do not use."
+#   needs: [plan.ranges]
 #   since: "0.1"
 package vpnlint.rules.vpn406
 

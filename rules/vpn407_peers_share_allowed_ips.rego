@@ -31,6 +31,7 @@
 #     - entries that are filled in when the tree is applied
 #   remedy: "Give each peer addresses of its own."
 #   verify: [peers]
+#   needs: [facts.pods.tunnels.peers]
 #   since: "0.1"
 package vpnlint.rules.vpn407
 

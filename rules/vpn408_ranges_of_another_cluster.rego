@@ -29,6 +29,7 @@
 #     - the cluster's ranges, the tunnel's routes or the list cannot be seen
 #   remedy: "Write this cluster's pod and service ranges into the list."
 #   verify: [routes]
+#   needs: [facts.pods.tunnels.captures.known]
 #   since: "0.1"
 package vpnlint.rules.vpn408
 

@@ -24,6 +24,7 @@
 #     - what the image does to the resolver cannot be seen
 #   remedy: "Let the pod keep the cluster's resolver, or use the image's split DNS together with a bypass of the service range."
 #   verify: [resolver]
+#   needs: ["facts.pods.tunnels.resolver.rewrites=present", facts.pods.needs]
 #   since: "0.1"
 package vpnlint.rules.vpn501
 

@@ -26,6 +26,7 @@
 #     - a private name server where the cluster's ranges are not in view
 #   remedy: "Use dnsPolicy ClusterFirst, ClusterFirstWithHostNet on the host network, or name the cluster's resolver in dnsConfig."
 #   verify: [resolver]
+#   needs: [facts.pods.tunnels, facts.pods.needs]
 #   since: "0.1"
 package vpnlint.rules.vpn502
 

@@ -26,6 +26,7 @@
 #     - some pushed route is filled in later, or single clients are given routes of their own
 #   remedy: "Push a route to the resolver as well, or push a resolver that clients reach."
 #   verify: [ladder]
+#   needs: [facts.pods.tunnels.clients.unreached]
 #   since: "0.1"
 package vpnlint.rules.vpn503
 

@@ -12,10 +12,15 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
+	"reflect"
+	"runtime"
 	"slices"
 	"sort"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/rego"
@@ -36,24 +41,33 @@ type Input struct {
 	Objects []*source.Object
 }
 
-// Engine holds the compiled rules. It is immutable and safe for concurrent use.
+// Engine holds the rules. It compiles those that an input can make speak, when
+// the first such input comes. It is safe for concurrent use.
 type Engine struct {
-	query    rego.PreparedEvalQuery
+	texts    ruleTexts
 	byKey    map[string]rule // "vpn101"
 	metadata []finding.RuleMeta
+
+	mu       sync.Mutex
+	query    rego.PreparedEvalQuery
+	compiled map[string]bool // the rules that query evaluates
 }
 
 // rule is what the engine knows of a rule besides its Rego.
 type rule struct {
 	meta     finding.RuleMeta
 	replaces []string
+	file     string
+	// needs are all to be met for the rule to say anything.
+	needs     []need
+	needsText []string
 }
 
 // allFindings collects the findings of every rule package in one evaluation.
 // Rules are found by their package, so none can be forgotten.
 const allFindings = `out = {key: found | some key; found := data.vpnlint.rules[key].findings}`
 
-// New compiles the built-in rules: strict, type-checked against the schema of
+// New reads the built-in rules: strict, type-checked against the schema of
 // their input, and without any built-in function whose result depends on
 // anything but its arguments. It fails only when a rule is wrong.
 func New(ctx context.Context) (*Engine, error) {
@@ -61,7 +75,21 @@ func New(ctx context.Context) (*Engine, error) {
 }
 
 func newEngine(ctx context.Context, files fs.FS) (*Engine, error) {
-	modules, err := parseModules(files)
+	texts, err := readRules(files)
+	if err != nil {
+		return nil, err
+	}
+	if e, err := readIndex(files, texts); e != nil || err != nil {
+		return e, err
+	}
+	return compileAll(ctx, files, texts)
+}
+
+// compileAll reads the rules with their METADATA, checks their types and
+// compiles all of them.
+func compileAll(ctx context.Context, files fs.FS, texts ruleTexts) (*Engine, error) {
+	e := &Engine{texts: texts, byKey: map[string]rule{}, compiled: map[string]bool{}}
+	modules, err := parseModules(texts, slices.Sorted(maps.Keys(texts)), ast.ParserOptions{ProcessAnnotation: true})
 	if err != nil {
 		return nil, err
 	}
@@ -69,14 +97,23 @@ func newEngine(ctx context.Context, files fs.FS) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	if compiler.Compile(modules); compiler.Failed() {
-		return nil, fmt.Errorf("compile the rules: %w", compiler.Errors)
-	}
-	e := &Engine{byKey: map[string]rule{}}
 	if err := e.readMetadata(modules); err != nil {
 		return nil, err
 	}
-	e.query, err = rego.New(
+	if err := e.compile(ctx, compiler, modules); err != nil {
+		return nil, err
+	}
+	for key := range e.byKey {
+		e.compiled[key] = true
+	}
+	return e, nil
+}
+
+func (e *Engine) compile(ctx context.Context, compiler *ast.Compiler, modules map[string]*ast.Module) error {
+	if compiler.Compile(modules); compiler.Failed() {
+		return fmt.Errorf("compile the rules: %w", compiler.Errors)
+	}
+	query, err := rego.New(
 		rego.Query(allFindings),
 		rego.Compiler(compiler),
 		// Without it a built-in that fails is an empty result: a rule that
@@ -84,39 +121,101 @@ func newEngine(ctx context.Context, files fs.FS) (*Engine, error) {
 		rego.StrictBuiltinErrors(true),
 	).PrepareForEval(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("prepare the rules: %w", err)
+		return fmt.Errorf("prepare the rules: %w", err)
 	}
-	return e, nil
+	e.query = query
+	return nil
 }
 
-// parseModules reads all Rego files but the tests, by path.
-func parseModules(files fs.FS) (map[string]*ast.Module, error) {
-	modules := map[string]*ast.Module{}
+// Compile compiles all rules now, not when an input first needs them.
+func (e *Engine) Compile(ctx context.Context) error {
+	_, err := e.prepare(ctx, slices.Sorted(maps.Keys(e.byKey)))
+	return err
+}
+
+// prepare returns a query that evaluates at least the rules with these keys.
+func (e *Engine) prepare(ctx context.Context, keys []string) (rego.PreparedEvalQuery, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !slices.ContainsFunc(keys, func(key string) bool { return !e.compiled[key] }) {
+		return e.query, nil
+	}
+	compiled := maps.Clone(e.compiled)
+	for _, key := range keys {
+		compiled[key] = true
+	}
+	var names []string
+	for name := range e.texts {
+		if path.Dir(name) == "lib" {
+			names = append(names, name)
+		}
+	}
+	for key := range compiled {
+		names = append(names, e.byKey[key].file)
+	}
+	modules, err := parseModules(e.texts, names, ast.ParserOptions{})
+	if err != nil {
+		return rego.PreparedEvalQuery{}, err
+	}
+	// The index vouches for their types.
+	compiler := ast.NewCompiler().WithStrict(true).WithCapabilities(capabilities()).WithSkipStages(ast.StageCheckTypes)
+	if err := e.compile(ctx, compiler, modules); err != nil {
+		return rego.PreparedEvalQuery{}, err
+	}
+	e.compiled = compiled
+	return e.query, nil
+}
+
+// readRules reads all Rego files but the tests, and the schema of their input.
+func readRules(files fs.FS) (ruleTexts, error) {
+	texts := ruleTexts{}
 	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || path.Ext(name) != ".rego" || strings.HasSuffix(name, "_test.rego") {
+		if err != nil || d.IsDir() || name != schemaName && (path.Ext(name) != ".rego" || strings.HasSuffix(name, "_test.rego")) {
 			return err
 		}
 		text, err := fs.ReadFile(files, name)
-		if err != nil {
-			return err
-		}
-		module, err := ast.ParseModuleWithOpts(name, string(text), ast.ParserOptions{ProcessAnnotation: true})
-		if err != nil {
-			return err
-		}
-		modules[name] = module
-		return nil
+		texts[name] = string(text)
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read the rules: %w", err)
 	}
+	return texts, nil
+}
+
+// parseModules parses the Rego files among names, several at once.
+func parseModules(texts ruleTexts, names []string, opts ast.ParserOptions) (map[string]*ast.Module, error) {
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return path.Ext(name) != ".rego" })
+	slices.Sort(names)
+	parsed := make([]*ast.Module, len(names))
+	failed := make([]error, len(names))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(names); i = int(next.Add(1)) - 1 {
+				parsed[i], failed[i] = ast.ParseModuleWithOpts(names[i], texts[names[i]], opts)
+			}
+		})
+	}
+	wg.Wait()
+	modules := make(map[string]*ast.Module, len(names))
+	for i, name := range names {
+		if failed[i] != nil {
+			return nil, fmt.Errorf("read the rules: %w", failed[i])
+		}
+		modules[name] = parsed[i]
+	}
 	return modules, nil
 }
+
+// schemaName is the schema of the rules' input among their files.
+const schemaName = "schema/input.json"
 
 // Compiler returns a compiler set up as the engine's, for tests of the rules.
 // files must hold schema/input.json.
 func Compiler(files fs.FS) (*ast.Compiler, error) {
-	text, err := fs.ReadFile(files, "schema/input.json")
+	text, err := fs.ReadFile(files, schemaName)
 	if err != nil {
 		return nil, fmt.Errorf("schema of the rules' input: %w", err)
 	}
@@ -156,12 +255,13 @@ func (e *Engine) readMetadata(modules map[string]*ast.Module) error {
 		if _, twice := e.byKey[key]; twice {
 			return fmt.Errorf("%s: package %s.%s is already another file's", name, rulesPackage, key)
 		}
-		meta, replaces, err := ruleMeta(modules[name], key)
+		r, err := readRule(modules[name], key)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		e.byKey[key] = rule{meta: meta, replaces: replaces}
-		e.metadata = append(e.metadata, meta)
+		r.file = name
+		e.byKey[key] = r
+		e.metadata = append(e.metadata, r.meta)
 	}
 	sort.Slice(e.metadata, func(i, j int) bool { return e.metadata[i].ID < e.metadata[j].ID })
 	return nil
@@ -192,11 +292,20 @@ func (e *Engine) Page(id string) (string, bool) {
 // something that is no finding, is an error of the run: it must never look like
 // a clean result.
 func (e *Engine) Run(ctx context.Context, in Input) ([]finding.Finding, error) {
-	value, err := inputValue(in)
+	doc := documentOf(in)
+	keys := e.speakers(doc)
+	if len(keys) == 0 {
+		return []finding.Finding{}, nil
+	}
+	query, err := e.prepare(ctx, keys)
 	if err != nil {
 		return nil, err
 	}
-	results, err := e.query.Eval(ctx, rego.EvalParsedInput(value))
+	value, err := inputValue(doc)
+	if err != nil {
+		return nil, err
+	}
+	results, err := query.Eval(ctx, rego.EvalParsedInput(value))
 	if err == nil {
 		// The engine is told of the context's end in its own time.
 		err = context.Cause(ctx)
@@ -219,6 +328,19 @@ func (e *Engine) Run(ctx context.Context, in Input) ([]finding.Finding, error) {
 		return nil, err
 	}
 	return newPlacer(in).place(dropReplaced(said))
+}
+
+// speakers returns the keys of the rules whose needs the input meets, sorted.
+func (e *Engine) speakers(doc *document) []string {
+	v := reflect.ValueOf(doc).Elem()
+	var keys []string
+	for key, r := range e.byKey {
+		if !slices.ContainsFunc(r.needs, func(n need) bool { return !n.met(v) }) {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
 }
 
 // decode checks what the rules returned against the contract.

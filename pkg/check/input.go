@@ -96,16 +96,20 @@ func structSchema(t reflect.Type, definitions map[string]any) (map[string]any, e
 	return map[string]any{"$ref": "#/definitions/" + name}, nil
 }
 
-// inputValue turns the facts into the value that all rules read, once a run.
-// Unlike encoding/json it writes every field: a nil slice is an empty array, so
-// that a rule may count it.
-func inputValue(in Input) (ast.Value, error) {
-	doc := document{Plan: in.Plan}
+func documentOf(in Input) *document {
+	doc := &document{Plan: in.Plan}
 	if in.Facts != nil {
 		doc.Facts = *in.Facts
 	}
+	return doc
+}
+
+// inputValue turns the facts into the value that all rules read, once a run.
+// Unlike encoding/json it writes every field: a nil slice is an empty array, so
+// that a rule may count it.
+func inputValue(doc *document) (ast.Value, error) {
 	terms := termBuilder{strings: map[string]*ast.Term{}, zero: map[reflect.Type]*ast.Term{}, empty: ast.ArrayTerm()}
-	term, err := terms.of(reflect.ValueOf(doc))
+	term, err := terms.of(reflect.ValueOf(doc).Elem())
 	if err != nil {
 		return nil, fmt.Errorf("input of the rules: %w", err)
 	}

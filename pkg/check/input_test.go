@@ -39,12 +39,12 @@ func TestSchemaOfTheInputIsUpToDate(t *testing.T) {
 }
 
 func TestInputHasEveryFieldAndNoNull(t *testing.T) {
-	value, err := inputValue(Input{
+	value, err := inputValue(documentOf(Input{
 		Facts: &facts.Facts{Pods: []facts.Pod{{ID: "p", Labels: map[string]string{"a": "b"}}}},
 		Plan: cidrplan.Plan{Overlaps: []cidrplan.Overlap{{
 			Set: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), {}},
 		}}},
-	})
+	}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,6 +26,9 @@ type customMeta struct {
 	Remedy     string             `json:"remedy"`
 	Verify     []string           `json:"verify"`
 	Since      string             `json:"since"`
+	// Needs are what the input must hold for the rule to say anything (needs.go);
+	// a rule without them is always evaluated.
+	Needs []string `json:"needs"`
 	// Replaces are the rules that say less about the same pod: their finding is
 	// dropped where this rule reports the pod.
 	Replaces []string `json:"replaces"`
@@ -40,18 +43,18 @@ var (
 	claimPattern = regexp.MustCompile(`^[MFC][1-9][0-9]?$`)
 )
 
-// ruleMeta reads the METADATA of a rule's package. key is the last part of the
+// readRule reads the METADATA of a rule's package. key is the last part of the
 // package's path, such as "vpn101".
-func ruleMeta(module *ast.Module, key string) (meta finding.RuleMeta, replaces []string, err error) {
+func readRule(module *ast.Module, key string) (rule, error) {
 	annotations, err := packageAnnotations(module)
 	if err != nil {
-		return finding.RuleMeta{}, nil, err
+		return rule{}, err
 	}
 	custom, err := decodeCustom(annotations.Custom)
 	if err != nil {
-		return finding.RuleMeta{}, nil, err
+		return rule{}, err
 	}
-	meta = finding.RuleMeta{
+	meta := finding.RuleMeta{
 		ID:          custom.ID,
 		Name:        custom.Name,
 		Title:       strings.TrimSpace(annotations.Title),
@@ -69,9 +72,13 @@ func ruleMeta(module *ast.Module, key string) (meta finding.RuleMeta, replaces [
 		meta.Sources = append(meta.Sources, finding.Link{Title: r.Description, URL: r.Ref.String()})
 	}
 	if err := validateMeta(meta, key); err != nil {
-		return finding.RuleMeta{}, nil, err
+		return rule{}, err
 	}
-	return meta, custom.Replaces, nil
+	needs, err := parseNeeds(custom.Needs)
+	if err != nil {
+		return rule{}, fmt.Errorf("METADATA custom.needs: %w", err)
+	}
+	return rule{meta: meta, replaces: custom.Replaces, needs: needs, needsText: custom.Needs}, nil
 }
 
 func packageAnnotations(module *ast.Module) (*ast.Annotations, error) {

@@ -33,14 +33,15 @@ type Options struct {
 // DefaultRulesTime is far above what ten thousand objects take.
 const DefaultRulesTime = time.Minute
 
-// Linter holds what does not depend on the input: the compiled rules and the
-// image catalogue. It is immutable and safe for concurrent use.
+// Linter holds what does not depend on the input: the rules and the image
+// catalogue. It is safe for concurrent use.
 type Linter struct {
 	engine  *check.Engine
 	catalog *images.Catalog
 }
 
-// New compiles the rules and reads the image catalogue.
+// New reads the rules and the image catalogue. Rules are compiled when an input
+// first needs them.
 func New(ctx context.Context) (*Linter, error) {
 	catalog, err := images.Load()
 	if err != nil {
@@ -48,10 +49,13 @@ func New(ctx context.Context) (*Linter, error) {
 	}
 	engine, err := check.New(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("compile the rules: %w", err)
+		return nil, fmt.Errorf("read the rules: %w", err)
 	}
 	return &Linter{engine: engine, catalog: catalog}, nil
 }
+
+// Compile compiles all rules now, for a linter that is to run often.
+func (l *Linter) Compile(ctx context.Context) error { return l.engine.Compile(ctx) }
 
 // Rules returns the metadata of all rules, sorted by id.
 func (l *Linter) Rules() []finding.RuleMeta { return l.engine.Rules() }
@@ -70,8 +74,8 @@ func (l *Linter) Run(ctx context.Context, paths []string, opts Options) (report.
 	return l.judge(ctx, loaded, opts)
 }
 
-// Run is New and Linter.Run in one, for a single run: the rules are compiled
-// while the inputs are read.
+// Run is New and Linter.Run in one, for a single run: rules and catalogue are
+// read while the inputs are.
 func Run(ctx context.Context, paths []string, opts Options) (report.Report, error) {
 	type made struct {
 		linter *Linter

@@ -1,0 +1,183 @@
+package check
+
+import (
+	"encoding/json"
+	"io/fs"
+	"path"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/rego"
+	"github.com/open-policy-agent/opa/v1/topdown"
+
+	"github.com/vpnlint/vpnlint/pkg/cidrplan"
+	"github.com/vpnlint/vpnlint/pkg/facts"
+	"github.com/vpnlint/vpnlint/rules"
+)
+
+func TestNeedsThatCannotBeMeant(t *testing.T) {
+	for _, text := range []string{
+		"", "facts", "facts.podz", "facts.pods.role.x", "facts.pods.id.x", "facts.pods.tunnels=wireguard",
+		"facts.pods.role=", "facts.pods.ref", "facts.pods.labels", "facts.pods.replicas", "facts.agents |",
+	} {
+		if _, err := parseNeed(text); err == nil {
+			t.Errorf("%q is taken", text)
+		}
+	}
+}
+
+func TestNeedsAreMet(t *testing.T) {
+	doc := reflect.ValueOf(document{
+		Facts: facts.Facts{Pods: []facts.Pod{
+			{ID: "a", Role: facts.None},
+			{ID: "b", Role: facts.Gateway, PerNode: true, Tunnels: []facts.Tunnel{{}, {Pool: []facts.PrefixAt{{}}}}},
+		}},
+		Plan: cidrplan.Plan{Overlaps: []cidrplan.Overlap{{}}},
+	})
+	for text, want := range map[string]bool{
+		"facts.pods":                               true,
+		"facts.agents":                             false,
+		"facts.pods.role=gateway":                  true,
+		"facts.pods.role=sidecar":                  false,
+		"facts.pods.role":                          true,
+		"facts.pods.role_why":                      false,
+		"facts.pods.per_node":                      true,
+		"facts.pods.runs_to_completion":            false,
+		"facts.pods.tunnels.pool":                  true,
+		"facts.pods.tunnels.peers":                 false,
+		"facts.pods.tunnels.peers | plan.overlaps": true,
+		"facts.agents|facts.sites":                 false,
+	} {
+		n, err := parseNeed(text)
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+		} else if n.met(doc) != want {
+			t.Errorf("%q is met: %v", text, !want)
+		}
+	}
+}
+
+// firings records every input under which a rule has a finding.
+type firings struct {
+	t       *testing.T
+	engine  *Engine
+	fired   map[string]bool
+	checked map[string]bool
+}
+
+func (f *firings) Enabled() bool               { return true }
+func (f *firings) Config() topdown.TraceConfig { return topdown.TraceConfig{} }
+
+func (f *firings) TraceEvent(e topdown.Event) {
+	r, ok := e.Node.(*ast.Rule)
+	if !ok || e.Op != topdown.ExitOp || e.Input() == nil {
+		return
+	}
+	key, name, _ := strings.Cut(strings.TrimPrefix(r.Ref().String(), "data."+rulesPackage+"."), ".")
+	rule, known := f.engine.byKey[key]
+	if !known || !strings.HasPrefix(name, "findings") {
+		return
+	}
+	text := e.Input().String()
+	if f.fired[key] = true; f.checked[key+text] {
+		return
+	}
+	f.checked[key+text] = true
+	var doc document
+	if err := json.Unmarshal([]byte(text), &doc); err != nil {
+		f.t.Fatalf("input of a test of %s: %v", key, err)
+	}
+	for i, n := range rule.needs {
+		if !n.met(reflect.ValueOf(doc)) {
+			f.t.Errorf("%s fires, although its need %q is not met by %s", rule.meta.ID, rule.needsText[i], text)
+		}
+	}
+}
+
+// A need that is too narrow would silence a rule. Every input by which a test of
+// the rules makes one fire must meet that rule's needs.
+func TestRulesNeedNoMoreThanTheySay(t *testing.T) {
+	engine, err := New(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	modules := map[string]*ast.Module{}
+	err = fs.WalkDir(rules.FS(), ".", func(name string, _ fs.DirEntry, err error) error {
+		if err != nil || path.Ext(name) != ".rego" {
+			return err
+		}
+		text, err := fs.ReadFile(rules.FS(), name)
+		if err != nil {
+			return err
+		}
+		modules[name], err = ast.ParseModule(name, string(text))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiler, err := Compiler(rules.FS())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if compiler.Compile(modules); compiler.Failed() {
+		t.Fatal(compiler.Errors)
+	}
+	f := &firings{t: t, engine: engine, fired: map[string]bool{}, checked: map[string]bool{}}
+	for _, name := range sortedKeys(modules) {
+		if !strings.HasSuffix(name, "_test.rego") {
+			// A rule that reads another's findings would find none where the other
+			// is left out.
+			for _, imported := range modules[name].Imports {
+				if strings.HasPrefix(imported.Path.String(), "data."+rulesPackage) {
+					t.Errorf("%s imports %s", name, imported.Path)
+				}
+			}
+			continue
+		}
+		query := rego.New(rego.Query(modules[name].Package.Path.String()), rego.Compiler(compiler), rego.QueryTracer(f))
+		if _, err := query.Eval(t.Context()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, key := range sortedKeys(engine.byKey) {
+		switch rule := engine.byKey[key]; {
+		case len(rule.needs) == 0:
+			t.Errorf("%s: METADATA custom.needs is empty, so that the rule is compiled for every run", rule.meta.ID)
+		case !f.fired[key]:
+			t.Errorf("no test of %s makes it fire", rule.meta.ID)
+		}
+	}
+}
+
+// What the engine leaves out for want of needs must have had nothing to say.
+func TestOnlyRulesWithNeedsMetAreCompiled(t *testing.T) {
+	e, err := New(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(e.compiled) != 0 {
+		t.Fatalf("%d rules are compiled before there is an input", len(e.compiled))
+	}
+	known, objects := gatewayPod()
+	found, err := e.Run(t.Context(), Input{Facts: known, Objects: objects})
+	if err != nil || len(found) != 1 {
+		t.Fatalf("%v, %v", found, err)
+	}
+	if !e.compiled["vpn101"] || e.compiled["vpn201"] {
+		t.Errorf("compiled: %v", sortedKeys(e.compiled))
+	}
+	if err := e.Compile(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	again, err := e.Run(t.Context(), Input{Facts: known, Objects: objects})
+	if err != nil || !reflect.DeepEqual(again, found) {
+		t.Errorf("with all rules: %v, %v, want %v", again, err, found)
+	}
+	if !slices.Equal(sortedKeys(e.compiled), sortedKeys(e.byKey)) {
+		t.Errorf("compiled: %v", sortedKeys(e.compiled))
+	}
+}
