@@ -140,7 +140,17 @@ func TestRulesAreComplete(t *testing.T) {
 	expected := map[string]bool{}
 	for _, meta := range engine.Rules() {
 		stem := strings.ToLower(meta.ID) + "_" + strings.ReplaceAll(meta.Name, "-", "_")
-		expected[stem+".rego"], expected[stem+"_test.rego"] = true, true
+		expected[stem+".rego"] = true
+		if strings.ContainsAny(meta.Title, "\n") || strings.HasSuffix(meta.Title, ".") {
+			t.Errorf("%s: the title is one line without a full stop", meta.ID)
+		}
+		if len(meta.Sources) == 0 {
+			t.Errorf("%s names no source", meta.ID)
+		}
+		if meta.Family == "tool" {
+			continue // decided in Go, and tested there
+		}
+		expected[stem+"_test.rego"] = true
 		tests, ok := files[stem+"_test.rego"]
 		if _, rule := files[stem+".rego"]; !rule || !ok {
 			t.Errorf("%s: want files %s.rego and %[2]s_test.rego", meta.ID, stem)
@@ -153,12 +163,6 @@ func TestRulesAreComplete(t *testing.T) {
 			if n := strings.Count(tests, "\n"+want.name); n < want.least {
 				t.Errorf("%s: %d tests %s..., want %d", meta.ID, n, want.name, want.least)
 			}
-		}
-		if strings.ContainsAny(meta.Title, "\n") || strings.HasSuffix(meta.Title, ".") {
-			t.Errorf("%s: the title is one line without a full stop", meta.ID)
-		}
-		if len(meta.Sources) == 0 {
-			t.Errorf("%s names no source", meta.ID)
 		}
 	}
 	for name := range files {

@@ -130,7 +130,7 @@ func validateMeta(m finding.RuleMeta, key string) error {
 		return errors.New("METADATA custom.severities is empty")
 	case m.Since == "":
 		return errors.New("METADATA custom.since is empty")
-	case len(m.Claims) == 0:
+	case len(m.Claims) == 0 && m.Family != families[0]:
 		return errors.New("METADATA custom.claims is empty")
 	}
 	for _, text := range [...]struct{ key, value string }{

@@ -1,8 +1,6 @@
 package check
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"sort"
@@ -81,7 +79,7 @@ func (p *placer) place(said []statement) ([]finding.Finding, error) {
 		// Two different remarks on one place must not pass for one finding.
 		seen[f.Fingerprint]++
 		if n := seen[f.Fingerprint]; n > 1 {
-			f.Fingerprint = digest(f.Fingerprint, strconv.Itoa(n))
+			f.Fingerprint = finding.Digest(f.Fingerprint, strconv.Itoa(n))
 		}
 		out = append(out, f)
 	}
@@ -102,6 +100,7 @@ func (p *placer) finding(s statement) (finding.Finding, error) {
 		Name:     s.rule.meta.Name,
 		Severity: s.Severity,
 		Message:  s.Message,
+		ObjectID: object.ID,
 		Pointer:  s.Ref.Pointer,
 		Object: finding.ObjectName{
 			APIVersion: object.APIVersion, Kind: object.Kind,
@@ -287,7 +286,7 @@ func fingerprint(f finding.Finding, object *source.Object, ref source.Ref) strin
 	if text, ok := value.(string); ok && ref.End > ref.Start && ref.Start >= 0 && ref.End <= len(text) {
 		part = text[ref.Start:ref.End]
 	}
-	return digest(f.Rule, f.Primary.File, f.Object.APIVersion, f.Object.Kind, f.Object.Namespace, f.Object.Name, field, part)
+	return finding.Digest(f.Rule, f.Primary.File, f.Object.APIVersion, f.Object.Kind, f.Object.Namespace, f.Object.Name, field, part)
 }
 
 // namedPointer rewrites a pointer so that list items that have a name are found
@@ -317,14 +316,4 @@ func namedPointer(tree any, pointer string) (string, any) {
 		b.WriteString("/" + strconv.Quote(token))
 	}
 	return b.String(), value
-}
-
-// digest is the first 16 bytes of SHA-256 over the length-prefixed parts.
-func digest(parts ...string) string {
-	var b strings.Builder
-	for _, p := range parts {
-		fmt.Fprintf(&b, "%d:%s", len(p), p)
-	}
-	sum := sha256.Sum256([]byte(b.String()))
-	return hex.EncodeToString(sum[:16])
 }

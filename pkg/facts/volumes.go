@@ -151,7 +151,7 @@ func (c *containerView) files(globs ...string) []mountedFile {
 	for _, glob := range globs {
 		for i, m := range c.mountList {
 			for _, f := range m.files {
-				if matchPath(glob, f.Path) && c.mountOf(f.Path) == i {
+				if source.MatchGlob(glob, f.Path) && c.mountOf(f.Path) == i {
 					add(f)
 				}
 			}
@@ -360,14 +360,9 @@ func (p *podView) projectDownward(items node) []entry {
 
 func clean(name string) string { return strings.TrimPrefix(path.Clean("/"+name), "/") }
 
-// matchPath matches an absolute path against a glob.
-func matchPath(glob, name string) bool {
-	return matchSegments(segments(glob), segments(name))
-}
-
 // reachesBelow reports whether some path at or below dir matches the glob.
 func reachesBelow(glob, dir string) bool {
-	g, d := segments(glob), segments(dir)
+	g, d := source.GlobSegments(glob), source.GlobSegments(dir)
 	for len(d) > 0 {
 		if len(g) == 0 {
 			return false
@@ -381,31 +376,4 @@ func reachesBelow(glob, dir string) bool {
 		g, d = g[1:], d[1:]
 	}
 	return true
-}
-
-func matchSegments(glob, name []string) bool {
-	if len(glob) == 0 {
-		return len(name) == 0
-	}
-	if glob[0] == "**" {
-		for i := 0; i <= len(name); i++ {
-			if matchSegments(glob[1:], name[i:]) {
-				return true
-			}
-		}
-		return false
-	}
-	if len(name) == 0 {
-		return false
-	}
-	ok, err := path.Match(glob[0], name[0])
-	return err == nil && ok && matchSegments(glob[1:], name[1:])
-}
-
-func segments(p string) []string {
-	p = strings.Trim(path.Clean("/"+p), "/")
-	if p == "" {
-		return nil
-	}
-	return strings.Split(p, "/")
 }

@@ -4,8 +4,11 @@
 package finding
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/vpnlint/vpnlint/pkg/source"
 )
@@ -104,8 +107,10 @@ type Finding struct {
 	Severity Severity
 	Message  string
 	// Pointer is the JSON pointer of the field in Object.
-	Pointer    string
-	Object     ObjectName
+	Pointer string
+	Object  ObjectName
+	// ObjectID tells objects of one name apart; no format shows it.
+	ObjectID   source.ObjectID
 	Containers []string
 	Clusters   []string
 	ValueSets  []string
@@ -135,6 +140,17 @@ func (f Finding) Validate() error {
 		return fmt.Errorf("%s: unknown severity %q", f.Rule, f.Severity)
 	}
 	return nil
+}
+
+// Digest makes a fingerprint: the first 16 bytes of SHA-256 over the
+// length-prefixed parts.
+func Digest(parts ...string) string {
+	var b strings.Builder
+	for _, p := range parts {
+		fmt.Fprintf(&b, "%d:%s", len(p), p)
+	}
+	sum := sha256.Sum256([]byte(b.String()))
+	return hex.EncodeToString(sum[:16])
 }
 
 // Fix is one way to mend a finding. Fixes of one finding are alternatives, all

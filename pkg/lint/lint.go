@@ -16,6 +16,7 @@ import (
 	"github.com/vpnlint/vpnlint/pkg/loader"
 	"github.com/vpnlint/vpnlint/pkg/report"
 	"github.com/vpnlint/vpnlint/pkg/source"
+	"github.com/vpnlint/vpnlint/pkg/suppress"
 )
 
 // Options say what to read and how.
@@ -26,6 +27,8 @@ type Options struct {
 	// DefaultRulesTime. To take longer is an error of the run: a report without
 	// some of its findings would look like a pass.
 	RulesTime time.Duration
+	// Suppress are the suppressions of the configuration.
+	Suppress []suppress.Entry
 	// Version of vpnlint, for the report.
 	Version string
 }
@@ -123,6 +126,11 @@ func (l *Linter) judge(ctx context.Context, loaded *loader.Result, opts Options)
 		if i == 0 {
 			plan = computed
 		}
+	}
+	complaints := applySuppressions(readSuppressions(loaded, groups, opts.Suppress), said,
+		suppress.Run{Rules: l.engine.Rules(), Unseen: unseen(gaps, loaded.Files)})
+	for _, f := range complaints {
+		said = append(said, held{finding: f, groups: setNames(groups)})
 	}
 	r := report.Report{
 		Version:   opts.Version,

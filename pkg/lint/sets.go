@@ -82,6 +82,9 @@ func mergeHeld(same []held, all []string) finding.Finding {
 	f := same[0].finding
 	var groups []string
 	for _, h := range same {
+		if h.finding.Suppressed == nil {
+			f.Suppressed = nil
+		}
 		groups = append(groups, h.groups...)
 		f.Clusters = union(f.Clusters, h.finding.Clusters)
 		f.Containers = union(f.Containers, h.finding.Containers)

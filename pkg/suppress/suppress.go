@@ -1,0 +1,351 @@
+// Package suppress decides which findings somebody has silenced, by a comment,
+// an annotation or the configuration, and which of those words silence nothing
+// (VPN001). It is pure: texts, objects and findings in, values out.
+package suppress
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/vpnlint/vpnlint/pkg/finding"
+	"github.com/vpnlint/vpnlint/pkg/source"
+)
+
+// Rule is the rule about suppressions themselves. Nothing suppresses it.
+const Rule = "VPN001"
+
+// Annotation is the annotation of an object, or of its pod template, that
+// suppresses findings about the object: "VPN301: reason; VPN304: reason".
+const Annotation = "vpnlint.dev/ignore"
+
+// How a finding can be suppressed.
+const (
+	byComment    = "comment"
+	byAnnotation = "annotation"
+	byConfig     = "config"
+)
+
+// Entry suppresses one rule in all files that a glob matches, in which ** stands
+// for any number of directories. At is where the entry is written.
+type Entry struct {
+	Rule, Path, Reason string
+	At                 source.Location
+}
+
+// directive is one suppression as somebody wrote it.
+type directive struct {
+	by     string
+	rules  []string
+	reason string
+	at     source.Location
+	object finding.ObjectName // of an annotation
+	glob   string             // of an entry
+}
+
+// valid reports whether d says enough to suppress anything.
+func (d *directive) valid() bool { return d.reason != "" && len(d.rules) > 0 }
+
+// Set holds all suppressions of a run. It is immutable.
+type Set struct {
+	directives []directive
+	comments   map[line][]int
+	annotated  map[source.ObjectID][]int
+	entries    []int
+}
+
+type line struct {
+	file   string
+	number int
+}
+
+// Use is one rule of one suppression, as Set.Of returns it.
+type Use struct {
+	directive int
+	rule      string
+}
+
+// New reads the suppressions of texts (by path), of objects and of the
+// configuration. Objects may hold copies of one object.
+func New(files map[string]*source.File, objects []*source.Object, entries []Entry) *Set {
+	s := &Set{comments: map[line][]int{}, annotated: map[source.ObjectID][]int{}}
+	names := make([]string, 0, len(files))
+	for name := range files {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		for _, c := range comments(files[name]) {
+			i := s.add(directive{
+				by: byComment, rules: c.rules, reason: c.reason,
+				at: source.Location{File: name, Span: c.span, Precision: source.Exact},
+			})
+			for _, n := range c.governs {
+				if n > 0 {
+					at := line{name, n}
+					s.comments[at] = append(s.comments[at], i)
+				}
+			}
+		}
+	}
+	for _, o := range objects {
+		s.annotations(o)
+	}
+	for _, e := range entries {
+		s.entries = append(s.entries, s.add(directive{
+			by: byConfig, rules: []string{e.Rule}, reason: e.Reason, at: e.At, glob: e.Path,
+		}))
+	}
+	return s
+}
+
+func (s *Set) add(d directive) int {
+	s.directives = append(s.directives, d)
+	return len(s.directives) - 1
+}
+
+// Empty reports whether nobody suppresses anything.
+func (s *Set) Empty() bool { return len(s.directives) == 0 }
+
+// annotations reads the annotations of an object and of its pod template.
+func (s *Set) annotations(o *source.Object) {
+	for _, keys := range [][]string{
+		{"metadata"},
+		{"spec", "template", "metadata"},
+		{"spec", "jobTemplate", "metadata"},
+		{"spec", "jobTemplate", "spec", "template", "metadata"},
+	} {
+		keys = append(slices.Clip(keys), "annotations", Annotation)
+		text, ok := stringAt(o.Tree, keys)
+		if !ok {
+			continue
+		}
+		ref := o.Ref(keys...)
+		for _, item := range parseAnnotation(text) {
+			d := directive{
+				by: byAnnotation, rules: item.rules, reason: item.reason,
+				at:     o.Origin.Locate(ref.Within(item.start, item.end)).Primary,
+				object: finding.ObjectName{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name},
+			}
+			// Several value sets show one object: its annotation is one.
+			same := func(i int) bool { return s.directives[i].at == d.at && slices.Equal(s.directives[i].rules, d.rules) }
+			if !slices.ContainsFunc(s.annotated[o.ID], same) {
+				s.annotated[o.ID] = append(s.annotated[o.ID], s.add(d))
+			}
+		}
+	}
+}
+
+func stringAt(tree map[string]any, keys []string) (string, bool) {
+	var value any = tree
+	for _, key := range keys {
+		m, ok := value.(map[string]any)
+		if !ok {
+			return "", false
+		}
+		value = m[key]
+	}
+	text, ok := value.(string)
+	return text, ok
+}
+
+// item is one part of an annotation; start and end are its bytes.
+type item struct {
+	rules      []string
+	reason     string
+	start, end int
+}
+
+// headPattern is the start of an item. What does not look like it is the rest of
+// a reason that has a semicolon.
+var headPattern = regexp.MustCompile(`^\s*([A-Za-z]+[0-9]+(?:\s*,\s*[A-Za-z]+[0-9]+)*)\s*(?::|$)`)
+
+func parseAnnotation(text string) []item {
+	var items []item
+	start := 0
+	for part := range strings.SplitSeq(text, ";") {
+		end := start + len(part)
+		if head := headPattern.FindStringSubmatch(part); head != nil {
+			blanks := len(part) - len(strings.TrimLeft(part, " \t\n"))
+			items = append(items, item{
+				rules: ids(head[1]), reason: strings.TrimSpace(part[len(head[0]):]),
+				start: start + blanks, end: end,
+			})
+		} else if n := len(items); n > 0 && strings.TrimSpace(part) != "" {
+			items[n-1].end = end
+			items[n-1].reason = strings.TrimSpace(items[n-1].reason + ";" + part)
+		} else if n == 0 {
+			items = append(items, item{reason: strings.TrimSpace(part), start: start, end: end})
+		}
+		start = end + 1
+	}
+	return items
+}
+
+// Of returns what suppresses a finding, nil for nothing, and every suppression
+// that would.
+func (s *Set) Of(f finding.Finding) (*finding.Suppression, []Use) {
+	if s.Empty() || f.Rule == Rule {
+		return nil, nil
+	}
+	var matching []int
+	places := []source.Location{f.Primary}
+	for _, n := range f.Related {
+		places = append(places, n.At)
+	}
+	for _, p := range places {
+		if p.Span.Start.Line > 0 && p.Precision != source.WholeFile {
+			matching = append(matching, s.comments[line{p.File, p.Span.Start.Line}]...)
+		}
+	}
+	matching = append(matching, s.annotated[f.ObjectID]...)
+	for _, i := range s.entries {
+		if source.MatchGlob(s.directives[i].glob, f.Primary.File) {
+			matching = append(matching, i)
+		}
+	}
+	var by *finding.Suppression
+	var uses []Use
+	for _, i := range matching {
+		d := &s.directives[i]
+		if !d.valid() || !slices.Contains(d.rules, f.Rule) {
+			continue
+		}
+		uses = append(uses, Use{i, f.Rule})
+		if by == nil {
+			by = &finding.Suppression{By: d.by, Reason: d.reason, File: d.at.File, Line: d.at.Span.Start.Line}
+		}
+	}
+	return by, uses
+}
+
+// Run is what a run says about itself, to judge which suppressions it needed.
+type Run struct {
+	// Rules are all that exist.
+	Rules []finding.RuleMeta
+	// Off are the rules that did not run.
+	Off map[string]bool
+	// Unseen reports whether the rule could not judge all of the file, so that
+	// its silence there means nothing.
+	Unseen func(file, rule string) bool
+}
+
+// Complaints says which suppressions give no reason or suppressed nothing: the
+// findings of VPN001. used are all that Of returned. A rule that did not run on
+// a file is not said to have found nothing there.
+func (s *Set) Complaints(used map[Use]bool, run Run) []finding.Finding {
+	var out []finding.Finding
+	at := slices.IndexFunc(run.Rules, func(m finding.RuleMeta) bool { return m.ID == Rule })
+	if at < 0 {
+		return nil
+	}
+	meta := run.Rules[at]
+	seen := map[string]int{}
+	for i := range s.directives {
+		d := &s.directives[i]
+		for _, message := range s.complaints(i, used, run) {
+			f := finding.Finding{
+				Rule: meta.ID, Name: meta.Name, Severity: meta.Severity(), Message: message,
+				Object: d.object, Primary: d.at,
+			}
+			f.Fingerprint = finding.Digest(f.Rule, d.at.File, d.by, d.object.String(), strings.Join(d.rules, ","), d.glob)
+			if seen[f.Fingerprint]++; seen[f.Fingerprint] > 1 {
+				f.Fingerprint = finding.Digest(f.Fingerprint, strings.Repeat("+", seen[f.Fingerprint]-1))
+			}
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+func (s *Set) complaints(i int, used map[Use]bool, run Run) []string {
+	d := &s.directives[i]
+	noun := d.by
+	if d.by == byConfig {
+		noun = "entry"
+	}
+	if len(d.rules) == 0 {
+		return []string{"the " + noun + " names no rule, so it suppresses nothing"}
+	}
+	var out, unused []string
+	for _, id := range d.rules {
+		known := slices.ContainsFunc(run.Rules, func(m finding.RuleMeta) bool { return m.ID == id })
+		near := ""
+		if !known {
+			near = nearest(id, run.Rules)
+		}
+		switch {
+		case id == Rule:
+			out = append(out, Rule+" is about suppressions and cannot be suppressed")
+		case !known && near != "":
+			out = append(out, "there is no rule "+id+" (the nearest is "+near+"), so the "+noun+" suppresses nothing of it")
+		case !known && ownID.MatchString(id):
+			out = append(out, "there is no rule "+id+", so the "+noun+" suppresses nothing of it")
+		case !known: // of a user's rules that are not part of this run
+		case d.valid() && !used[Use{i, id}] && !run.Off[id] && !run.Unseen(d.at.File, id):
+			unused = append(unused, id)
+		}
+	}
+	if d.reason == "" {
+		out = append(out, "the "+noun+" gives no reason, so it does not suppress "+strings.Join(d.rules, ", "))
+	}
+	if len(unused) > 0 {
+		out = append(out, strings.Join(unused, ", ")+" "+nothing(d, len(unused)))
+	}
+	return out
+}
+
+func nothing(d *directive, n int) string {
+	verb := "finds"
+	if n > 1 {
+		verb = "find"
+	}
+	switch d.by {
+	case byAnnotation:
+		return verb + " nothing about " + d.object.String() + ": the annotation suppresses nothing now, and would hide what comes"
+	case byConfig:
+		return verb + " nothing in " + d.glob + ": the entry suppresses nothing now, and would hide what comes"
+	default:
+		return verb + " nothing on this line or the one below: the comment suppresses nothing now, and would hide what comes"
+	}
+}
+
+var ownID = regexp.MustCompile(`(?i)^VPN`)
+
+// nearest returns the rule whose id is at most two typing errors away, "" if
+// there is none.
+func nearest(id string, rules []finding.RuleMeta) string {
+	best, distance := "", 3
+	for i := range rules {
+		if d := edits(strings.ToUpper(id), rules[i].ID); d < distance {
+			best, distance = rules[i].ID, d
+		}
+		if rules[i].Name == id {
+			return rules[i].ID
+		}
+	}
+	return best
+}
+
+// edits is the Levenshtein distance. Long words are far from all ids.
+func edits(a, b string) int {
+	if len(a) > 2*len(b) {
+		return len(a)
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
+		}
+	}
+	return row[len(b)]
+}
