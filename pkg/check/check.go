@@ -331,11 +331,12 @@ func (e *Engine) Run(ctx context.Context, in Input) ([]finding.Finding, error) {
 }
 
 // speakers returns the keys of the rules whose needs the input meets, sorted.
+// Rules about the run itself are documented in Rego and decided elsewhere.
 func (e *Engine) speakers(doc *document) []string {
 	v := reflect.ValueOf(doc).Elem()
 	var keys []string
 	for key, r := range e.byKey {
-		if !slices.ContainsFunc(r.needs, func(n need) bool { return !n.met(v) }) {
+		if r.meta.Family != toolFamily && !slices.ContainsFunc(r.needs, func(n need) bool { return !n.met(v) }) {
 			keys = append(keys, key)
 		}
 	}

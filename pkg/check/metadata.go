@@ -34,8 +34,11 @@ type customMeta struct {
 	Replaces []string `json:"replaces"`
 }
 
+// toolFamily is the family of rules about the run itself.
+const toolFamily = "tool"
+
 // families, in the order of the first digit of a rule's id.
-var families = [...]string{"tool", "forwarding", "masquerade", "sidecar", "plan", "names"}
+var families = [...]string{toolFamily, "forwarding", "masquerade", "sidecar", "plan", "names"}
 
 var (
 	idPattern    = regexp.MustCompile(`^VPN([0-5])[0-9]{2}$`)
@@ -130,7 +133,7 @@ func validateMeta(m finding.RuleMeta, key string) error {
 		return errors.New("METADATA custom.severities is empty")
 	case m.Since == "":
 		return errors.New("METADATA custom.since is empty")
-	case len(m.Claims) == 0 && m.Family != families[0]:
+	case len(m.Claims) == 0 && m.Family != toolFamily:
 		return errors.New("METADATA custom.claims is empty")
 	}
 	for _, text := range [...]struct{ key, value string }{
