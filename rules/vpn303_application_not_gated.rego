@@ -29,6 +29,7 @@
 #     - the tunnel is the first container and its `postStart` hook returns when the tunnel is up
 #     - the application's own command waits for the tunnel
 #     - an egress policy denies by default
+#     - a test of a chart, which only runs when `helm test` asks for it
 #     - a data plane in user space, or a tunnel that takes no routes
 #   remedy: "Run the VPN as a native sidecar (an init container with restartPolicy: Always) with a startupProbe that tests the tunnel."
 #   verify: [start-order, kill-test]
@@ -101,6 +102,7 @@ findings contains finding if {
 gates contains [pod, tunnel, gate] if {
 	some pod in input.facts.pods
 	pod.role == "sidecar"
+	not pods.helm_test(pod)
 	pod.egress.deny_by_default == "absent"
 	some tunnel in pod.tunnels
 	tunnel.side in {"client", "mesh"}

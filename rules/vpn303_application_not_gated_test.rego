@@ -97,3 +97,11 @@ test_silent_when_the_policies_are_unknown if {
 test_silent_when_the_hook_is_unknown if {
 	count(vpn303.findings) == 0 with input as with_gate({"stage": "main", "post_start_blocks": testing.switch("unknown")}, {}, {})
 }
+
+test_silent_for_a_helm_test if {
+	count(vpn303.findings) == 0 with input as with_gate(late, {}, {"object": {"kind": "Pod", "helm": "test"}})
+}
+
+test_fires_for_a_hook if {
+	count(vpn303.findings) == 1 with input as with_gate(late, {}, {"object": {"kind": "Job", "helm": "hook"}})
+}

@@ -91,3 +91,11 @@ test_silent_when_policies_are_unknown if {
 test_silent_when_routes_are_unknown if {
 	count(vpn304.findings) == 0 with input as sidecar({"routes": testing.routes({"state": "unknown"})}, {})
 }
+
+test_silent_for_a_helm_test if {
+	count(vpn304.findings) == 0 with input as sidecar({}, {"object": {"kind": "Pod", "helm": "test"}})
+}
+
+test_fires_for_a_hook if {
+	count(vpn304.findings) == 1 with input as sidecar({}, {"object": {"kind": "Job", "helm": "hook"}})
+}

@@ -22,6 +22,7 @@
 #       are not known
 #     - a gateway or a tunnel on the host network routes it for others
 #     - the address lies in a range of the cluster
+#     - only a test of a chart has that tunnel
 #     - the container is told to use a proxy
 #     - the two belong to different clusters
 #   remedy: "Give this workload a tunnel of its own, or a route for the whole cluster."
@@ -31,6 +32,7 @@
 package vpnlint.rules.vpn307
 
 import data.vpnlint.lib.places
+import data.vpnlint.lib.pods
 
 findings contains finding if {
 	some pod in input.facts.pods
@@ -77,6 +79,7 @@ cluster_list(name) := [name] if name != ""
 all_ways := [{"pod": pod, "tunnel": tunnel, "prefix": p} |
 	some pod in input.facts.pods
 	pod.role in {"sidecar", "client"}
+	not pods.helm_test(pod)
 	pod.host_network.state != "unknown"
 	pod.host_network.value != "true"
 	some tunnel in pod.tunnels

@@ -62,3 +62,8 @@ test_silent_when_a_gateway_routes_it if {
 test_silent_for_addresses_of_the_cluster if {
 	count(vpn307.findings) == 0 with input as with_facts({"clusters": [testing.cluster({"ranges": [testing.range("node", "10.60.0.0/16")]})]})
 }
+
+test_silent_when_only_a_helm_test_has_the_tunnel if {
+	checked := object.union(tunnelled, {"object": {"kind": "Pod", "helm": "test"}})
+	count(vpn307.findings) == 0 with input as with_facts({"pods": [checked, other({})]})
+}

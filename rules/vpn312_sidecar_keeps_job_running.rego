@@ -5,6 +5,9 @@
 #   goes on after the work is finished: a CronJob with `concurrencyPolicy: Forbid` never runs again,
 #   with `Allow` the pods and their VPN sessions pile up. A native sidecar (an init container with
 #   `restartPolicy: Always`) is ended by the kubelet when the other containers are done.
+#
+#   Helm waits for the Jobs and Pods among a chart's hooks and tests: `helm install` and `helm test` sit
+#   out their `--timeout` and fail, although the work was done.
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/workloads/pods/sidecar-containers/#jobs-with-sidecar-containers
 #     description: "Kubernetes: Jobs with sidecar containers"
@@ -16,7 +19,7 @@
 #   claims: [C8]
 #   fires: |
 #     A Job or CronJob whose pod has a VPN client as an ordinary container beside the containers that
-#     do the work.
+#     do the work; a Pod that is a hook or test of a chart, likewise.
 #   silent: |
 #     - the client is a native sidecar
 #     - the manifest runs the client by a command of its own, which may end it
@@ -47,9 +50,16 @@ findings contains finding if {
 		"ref": c.ref,
 		"pod": pod.id,
 		"message": sprintf(
-			"container %s (%s) never ends: when %s is done the pod goes on, and %s %s never completes",
-			[c.name, c.family_title, text.containers(workers), pod.object.kind, pod.object.name],
+			"container %s (%s) never ends: when %s is done the pod goes on, and %s %s never completes%s",
+			[c.name, c.family_title, text.containers(workers), pod.object.kind, pod.object.name, waits(pod)],
 		),
 		"containers": {c.name},
 	}
 }
+
+# What Helm makes of it.
+waits(pod) := "; helm test waits for it until its time is over and fails" if pod.object.helm == "test"
+
+waits(pod) := "; helm waits for this hook until its time is over and fails the release" if pod.object.helm == "hook"
+
+waits(pod) := "" if not pod.object.helm in {"test", "hook"}

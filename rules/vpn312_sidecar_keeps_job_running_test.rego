@@ -54,3 +54,15 @@ test_silent_when_unknown if {
 test_silent_for_client_and_application_in_one if {
 	count(vpn312.findings) == 0 with input as with_job({}, {"combined": true})
 }
+
+test_fires_for_a_helm_test if {
+	found := vpn312.findings with input as with_job({"workload": "pod/check", "object": {"kind": "Pod", "name": "check", "helm": "test"}}, {})
+	some f in found
+	contains(f.message, "Pod check never completes; helm test waits for it")
+}
+
+test_fires_for_a_hook if {
+	found := vpn312.findings with input as with_job({"object": {"kind": "Job", "name": "migrate", "helm": "hook"}}, {})
+	some f in found
+	contains(f.message, "Job migrate never completes; helm waits for this hook")
+}

@@ -102,10 +102,7 @@ func (p *placer) finding(s statement) (finding.Finding, error) {
 		Message:  s.Message,
 		ObjectID: object.ID,
 		Pointer:  s.Ref.Pointer,
-		Object: finding.ObjectName{
-			APIVersion: object.APIVersion, Kind: object.Kind,
-			Namespace: object.Namespace, Name: object.Name,
-		},
+		Object: finding.NameOf(object),
 		Containers: sortedSet(s.Containers),
 		Clusters:   sortedSet(s.Clusters),
 		ValueSets:  object.ValueSets, // those it could hold under; pkg/lint knows under which it does

@@ -216,5 +216,5 @@ func nameOf(o *source.Object) finding.ObjectName {
 	if o == nil {
 		return finding.ObjectName{}
 	}
-	return finding.ObjectName{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}
+	return finding.NameOf(o)
 }

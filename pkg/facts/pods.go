@@ -99,7 +99,7 @@ func newPodView(ix *index, t template, clusters []*Cluster, catalog *images.Cata
 	}
 	pod.Replicas, pod.ReplicasRef = replicasOf(top), top.get("spec", "replicas").ref()
 	pod.Surge = surgeOf(o)
-	pod.RunsToCompletion = o.Kind == "Job" || o.Kind == "CronJob"
+	pod.RunsToCompletion = runsToCompletion(o)
 	pod.PerNode = o.Kind == "DaemonSet"
 	pod.Clusters = clusterNames(clusters)
 	pod.HostNetwork = boolSetting(p.spec.get("hostNetwork"))
@@ -111,6 +111,18 @@ func newPodView(ix *index, t template, clusters []*Cluster, catalog *images.Cata
 
 	p.addContainers(catalog)
 	return p
+}
+
+// runsToCompletion: Helm waits for the Jobs and Pods among a chart's hooks and
+// tests until they have succeeded, and for nothing else.
+func runsToCompletion(o *source.Object) bool {
+	switch o.Kind {
+	case "Job", "CronJob":
+		return true
+	case "Pod":
+		return o.Helm == source.HelmHook || o.Helm == source.HelmTest
+	}
+	return false
 }
 
 // surgeOf reads a rolling update whose surge is written down; the default's is

@@ -175,6 +175,8 @@ func TestRoles(t *testing.T) {
 		{"pod-gateway's injected client", "initContainers:\n  - {name: gateway-init, image: ghcr.io/angelnu/pod-gateway:v1.10.0, command: [/bin/client_init.sh]}\ncontainers:\n" + app + "  - {name: gateway-sidecar, image: ghcr.io/angelnu/pod-gateway:v1.10.0, command: [/bin/client_sidecar.sh]}\n", Sidecar},
 		{"shadowsocks", "containers:\n  - {name: ss, image: shadowsocks/shadowsocks-libev}\n", Client},
 		{"server with an exporter beside it", "containers:\n  - {name: wg, image: ghcr.io/wg-easy/wg-easy:14}\n" + app, Gateway},
+		{"an init container that makes WireGuard's keys", "initContainers:\n  - {name: keys, restartPolicy: Always, image: 'ghcr.io/wg-easy/wg-easy:14', command: [sh, -c, wg genkey > /keys/private]}\ncontainers:\n" + app, Control},
+		{"a container that makes its keys and the interface", "containers:\n  - {name: wg, image: 'ghcr.io/wg-easy/wg-easy:14', command: [sh, -c, wg genkey > /k; ip link add wg0 type wireguard; wg set wg0 private-key /k; sleep infinity]}\n", Gateway},
 		{"an init container that only makes keys", "initContainers:\n  - {name: pki, image: kylemanna/openvpn, command: [ovpn_genconfig, -u, 'udp://vpn.example.com']}\ncontainers:\n" + app, Control},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -63,7 +63,7 @@ func (c *containerView) carriesPackets(f *images.Family) bool {
 		return f.ID == "wireguard-ui" && isTrue(c.env("WGUI_MANAGE_START"))
 	}
 	if c.c.Stage != Init {
-		return !c.onlyPrepares()
+		return !c.onlyPrepares() && !c.onlyAsks()
 	}
 	// An init container ends, and a daemon with it; routes, rules and kernel
 	// interfaces stay (FG D5.5).
@@ -90,11 +90,47 @@ func (c *containerView) onlyPrepares() bool {
 		switch cmd.name() {
 		case "ovpn_genconfig", "ovpn_initpki", "ovpn_getclient", "easyrsa":
 			prepares = true
-		case "ovpn_run", "openvpn", "wg-quick", "wireguard-go":
-			return false
+		case "wg":
+			switch args := cmd.args(); {
+			case len(args) > 0 && (args[0] == "genkey" || args[0] == "genpsk" || args[0] == "pubkey"):
+				prepares = true
+			case len(args) > 0 && args[0] != "show" && args[0] != "showconf":
+				return false // it writes to an interface
+			}
+		case "ip":
+			if containsWord(cmd.args(), "wireguard") {
+				return false
+			}
+		default:
+			if isDaemon(cmd.name()) {
+				return false
+			}
 		}
 	}
 	return prepares
+}
+
+// onlyAsks: a hook or test of a chart, which must end, takes a VPN's image for
+// its tools, by a command of its own that starts no tunnel.
+func (c *containerView) onlyAsks() bool {
+	if c.pod.object.Helm == "" || !c.pod.pod.RunsToCompletion || !c.replacesEntrypoint() {
+		return false
+	}
+	for _, cmd := range c.commands() {
+		if isDaemon(cmd.name()) {
+			return false
+		}
+	}
+	return true
+}
+
+// isDaemon reports whether a program brings a tunnel up.
+func isDaemon(name string) bool {
+	switch name {
+	case "ovpn_run", "openvpn", "wg-quick", "wireguard-go":
+		return true
+	}
+	return false
 }
 
 func containsWord(words []string, want string) bool {
@@ -236,6 +272,9 @@ func readRole(p *podView) (Role, string) {
 		does, because := p.partOf(c)
 		because = "container " + c.c.Name + " (" + c.describe() + ") " + because
 		switch {
+		case does == partServer && p.object.Helm != "" && p.pod.RunsToCompletion:
+			// Helm waits for its end: it makes keys or asks questions.
+			return Control, because + ", but as a Helm " + string(p.object.Helm) + " it ends"
 		case does == partServer:
 			return Gateway, because
 		case does == partUnknown && role != RoleUnknown:

@@ -116,7 +116,8 @@ type Pod struct {
 	ReplicasRef     source.Ref `json:"replicas_ref"`
 	Surge           Setting    `json:"surge"`
 	StatePerReplica bool       `json:"state_per_replica"`
-	// RunsToCompletion: Job and CronJob.
+	// RunsToCompletion: Job, CronJob, and a Pod that is a hook or test of a chart,
+	// for Helm waits until it has succeeded.
 	RunsToCompletion bool `json:"runs_to_completion"`
 	PerNode          bool `json:"per_node"` // DaemonSet
 

@@ -90,6 +90,21 @@ type ObjectName struct {
 	Kind       string `json:"kind"`
 	Namespace  string `json:"namespace,omitempty"`
 	Name       string `json:"name"`
+	// Helm is set for what has its own part in a chart: a hook, a test, a CRD.
+	Helm source.HelmRole `json:"helm,omitempty"`
+}
+
+// NameOf returns how people name the object.
+func NameOf(o *source.Object) ObjectName {
+	return ObjectName{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name, Helm: o.Helm}
+}
+
+// Described is String with the part that the object has in its chart.
+func (n ObjectName) Described() string {
+	if n.Helm == "" {
+		return n.String()
+	}
+	return n.String() + " (Helm " + string(n.Helm) + ")"
 }
 
 // String returns Kind namespace/name.

@@ -20,9 +20,8 @@ func locateGaps(gaps []finding.Gap, objects []*source.Object) []finding.Gap {
 			at := o.Origin.Locate(g.At).Primary
 			gaps[i].File, gaps[i].Line = at.File, at.Span.Start.Line
 			if g.Object == nil {
-				gaps[i].Object = &finding.ObjectName{
-					APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name,
-				}
+				name := finding.NameOf(o)
+				gaps[i].Object = &name
 			}
 		}
 	}

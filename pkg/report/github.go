@@ -60,7 +60,7 @@ func GitHub(w io.Writer, r Report, o Options) error {
 			c.place(r, at, o)
 		}
 		if g.Object != nil {
-			c.says = append(c.says, "in "+g.Object.String())
+			c.says = append(c.says, "in "+g.Object.Described())
 		}
 		c.write(&b)
 	}
@@ -102,7 +102,7 @@ func (c *command) place(r Report, l source.Location, o Options) {
 func (c *command) scope(r Report, f *finding.Finding) {
 	var parts []string
 	if f.Object.Kind != "" {
-		parts = append(parts, f.Object.String())
+		parts = append(parts, f.Object.Described())
 	}
 	if len(f.Clusters) > 1 {
 		parts = append(parts, "clusters "+strings.Join(f.Clusters, ", "))

@@ -152,7 +152,7 @@ func (t *textWriter) label(name, text string) {
 func (t *textWriter) scope(f *finding.Finding) {
 	var parts []string
 	if f.Object.Kind != "" {
-		parts = append(parts, f.Object.String())
+		parts = append(parts, f.Object.Described())
 	}
 	if n := len(f.Containers); n > 0 {
 		parts = append(parts, plural(n, "container")[2:]+" "+strings.Join(f.Containers, ", "))
@@ -233,7 +233,7 @@ func (t *textWriter) gaps() {
 			head = append(head, at)
 		}
 		if g.Object != nil {
-			head = append(head, "in "+prose(g.Object.String()))
+			head = append(head, "in "+prose(g.Object.Described()))
 		}
 		if len(head) > 0 {
 			t.line("  " + strings.Join(head, " "))

@@ -9,6 +9,10 @@ forwarders contains pod if {
 	pod.forwarding.needed == "present"
 }
 
+# A test of a chart runs when somebody asks for it, sends nothing that was to be
+# protected, and can be repeated.
+helm_test(pod) if pod.object.helm == "test"
+
 # The names of the containers that carry the VPN's packets.
 data_plane(pod) := {c.name | some c in pod.containers; c.data_plane}
 

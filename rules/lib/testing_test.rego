@@ -31,7 +31,7 @@ switch(state) := {"state": state, "ref": ref("/switch"), "why": "because"}
 
 pod(given) := made(
 	{
-		"id": "vpn", "object": {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "vpn", "name": "vpn"},
+		"id": "vpn", "object": {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "vpn", "name": "vpn", "helm": ""},
 		"workload": "deploy/vpn", "ref": ref("/spec/template/spec"), "metadata": ref("/spec/template/metadata"),
 		"labels": {}, "annotations": {}, "replicas": 1, "replicas_ref": ref("/spec/replicas"),
 		"surge": {"state": "absent", "value": "", "ref": nowhere}, "state_per_replica": false,
