@@ -31,7 +31,7 @@ func TestHelmHooksAndTests(t *testing.T) {
 	} {
 		objects := decode(t, "unit", tc.text)
 		objects[0].Helm = tc.helm
-		known, err := Read(t.Context(), objects, catalog)
+		known, err := Read(t.Context(), objects, catalog, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
