@@ -29,8 +29,8 @@ import (
 // lies outside.
 //
 // Never in Overlaps: default routes (they cover everything and overlap
-// nothing), routes to the cluster's own ranges (ClusterRoute), the API and DNS
-// addresses (inside a node or service range by design), two ranges of one role
+// nothing), routes to the cluster's own ranges (ClusterRoute), the API, DNS and
+// load balancer addresses (inside a node or service range by design), two ranges of one role
 // (tunnels of different pods may lead to one network), the routes of one pod and
 // what the tunnels of others use, and the pool and the destinations of one and
 // the same owner. Other idioms are carried in the claims, for the rule to judge.
@@ -52,12 +52,14 @@ func (r Role) order() int {
 		return 3
 	case Service:
 		return 4
-	case API:
+	case LB:
 		return 5
-	case DNS:
+	case API:
 		return 6
-	default:
+	case DNS:
 		return 7
+	default:
+		return 8
 	}
 }
 

@@ -23,6 +23,9 @@ const (
 	// Pool is the address pool that a VPN gateway hands to its clients, or the
 	// range of a mesh.
 	Pool Role = "pool"
+	// LB are the addresses that a load balancer of the cluster hands to Services.
+	// Where they are announced by ARP they lie inside the node range by design.
+	LB Role = "lb"
 	// API is the address of the API server.
 	API Role = "api"
 	// DNS is the cluster's resolver.

@@ -41,7 +41,9 @@ type founded struct {
 	pools, kubelets []poolClaim
 	cnis            []cniClaim
 	gke             *source.Object // the ContainerCluster
-	subnet          *source.Object // the ComputeSubnetwork of its nodes
+	subnet          *source.Object // the subnetwork of its nodes
+	// podsOfNodes: pods take addresses of the nodes' network.
+	podsOfNodes bool
 	// nativeRouting are destinations that Cilium never masquerades (FG A5.4).
 	nativeRouting []netip.Prefix
 }
@@ -59,6 +61,9 @@ type declaration struct {
 	obj *source.Object
 	// class tells the kinds apart: two of one class are two clusters.
 	class string
+	// many: several of the class describe one cluster, a machine each, unless
+	// their names differ.
+	many bool
 	// name as written; fallback is the name that applies without.
 	name, fallback string
 	// parts are the objects that it names as parts of the same cluster.
@@ -181,7 +186,7 @@ func (cs *clusterSet) foundIn(unit string, decls []*declaration) {
 		}
 		at := slices.IndexFunc(candidates, func(g *group) bool {
 			return !slices.ContainsFunc(g.decls, func(other *declaration) bool {
-				return other.class == d.class && !reflect.DeepEqual(other.obj.Tree, d.obj.Tree)
+				return other.class == d.class && !d.many && !reflect.DeepEqual(other.obj.Tree, d.obj.Tree)
 			})
 		})
 		if at < 0 {
@@ -410,22 +415,23 @@ func (f *founded) claim(c cidrplan.Claim) {
 // settle drops the defaults that a declaration replaces, and sorts.
 func (f *founded) settle() {
 	type family struct {
-		role cidrplan.Role
-		v4   bool
+		role  cidrplan.Role
+		owner string
+		v4    bool
 	}
 	declared := map[family]bool{}
 	for _, c := range f.claims {
 		if (c.Strength == cidrplan.Planned || c.Strength == cidrplan.Declared) && c.Idiom == cidrplan.NoIdiom {
-			declared[family{c.Role, c.Prefix.Addr().Is4()}] = true
+			declared[family{c.Role, c.Owner, c.Prefix.Addr().Is4()}] = true
 			// A declaration in one family is a choice for the other, too.
-			declared[family{c.Role, !c.Prefix.Addr().Is4()}] = true
+			declared[family{c.Role, c.Owner, !c.Prefix.Addr().Is4()}] = true
 		}
 	}
 	f.claims = slices.DeleteFunc(f.claims, func(c cidrplan.Claim) bool {
-		return c.Strength == cidrplan.Default && declared[family{c.Role, c.Prefix.Addr().Is4()}]
+		return c.Strength == cidrplan.Default && declared[family{c.Role, c.Owner, c.Prefix.Addr().Is4()}]
 	})
 	f.settleCNI()
-	if f.CNI == "aws" {
+	if f.CNI == "aws" || f.podsOfNodes {
 		f.dropPodsOfVPC()
 	}
 	slices.SortStableFunc(f.claims, func(a, b cidrplan.Claim) int {
@@ -445,8 +451,8 @@ func (f *founded) settle() {
 	f.settlePools()
 }
 
-// dropPodsOfVPC: with the AWS VPC CNI pods take addresses of the nodes' network
-// (FG A4); a pod range inside of it says so once more and overlaps nothing.
+// dropPodsOfVPC: with the AWS VPC CNI, and Azure's, pods take addresses of the
+// nodes' network (FG A4); a pod range inside of it says so once more and overlaps nothing.
 func (f *founded) dropPodsOfVPC() {
 	nodes := f.prefixes(cidrplan.Node)
 	f.claims = slices.DeleteFunc(f.claims, func(c cidrplan.Claim) bool {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/vpnlint/vpnlint/pkg/grammar"
 	"github.com/vpnlint/vpnlint/pkg/source"
 )
 
@@ -18,6 +19,59 @@ type node struct {
 	ptr string
 	val any
 	ok  bool
+	// in is the document in a string of obj that the field is part of; ptr is
+	// then its pointer within that document.
+	in *embedded
+}
+
+// embedded is a document that stands in a string.
+type embedded struct {
+	doc *grammar.Document
+	at  source.Ref // of the string
+	// whole: the document's own places are not those of the file, as inside a
+	// string inside a string; at is all that is known.
+	whole bool
+}
+
+// documents reads the string at n as YAML or JSON documents. ok is false when
+// some of it does not parse.
+func (n node) documents() (docs []node, ok bool) {
+	text, is := n.str()
+	if !is {
+		return nil, !n.exists()
+	}
+	read, ok := grammar.ParseDocuments(text)
+	for _, d := range read {
+		in := &embedded{doc: d, at: n.ref()}
+		if n.in != nil {
+			_, verbatim := n.in.place(n.ptr)
+			in.whole = !verbatim
+		}
+		docs = append(docs, node{obj: n.obj, val: d.Value, ok: true, in: in})
+	}
+	return docs, ok
+}
+
+// place returns the place of a field of the document, and whether parts of its
+// text have places too.
+func (in *embedded) place(pointer string) (at source.Ref, verbatim bool) {
+	if in.whole {
+		return in.at, false
+	}
+	r, verbatim := in.doc.Place(source.PointerTokens(pointer)...)
+	return in.at.Within(r.Start, r.End), verbatim
+}
+
+// part returns the place of the bytes [start, end) of the string at n.
+func (n node) part(start, end int) source.Ref {
+	if n.in == nil {
+		return n.ref().Within(start, end)
+	}
+	at, verbatim := n.in.place(n.ptr)
+	if !verbatim {
+		return at
+	}
+	return at.Within(start, end)
 }
 
 // root returns the whole object.
@@ -34,9 +88,9 @@ func (n node) get(keys ...string) node {
 		m, isMap := n.val.(map[string]any)
 		v, has := m[k]
 		if !n.ok || !isMap || !has || v == nil {
-			return node{obj: n.obj, ptr: n.ptr}
+			return node{obj: n.obj, ptr: n.ptr, in: n.in}
 		}
-		n = node{obj: n.obj, ptr: childPointer(n.ptr, k), val: v, ok: true}
+		n = node{obj: n.obj, ptr: childPointer(n.ptr, k), val: v, ok: true, in: n.in}
 	}
 	return n
 }
@@ -47,9 +101,9 @@ func (n node) at(pointer string) node {
 		if list, isList := n.val.([]any); isList {
 			i, err := strconv.Atoi(token)
 			if err != nil || i < 0 || i >= len(list) {
-				return node{obj: n.obj, ptr: n.ptr}
+				return node{obj: n.obj, ptr: n.ptr, in: n.in}
 			}
-			n = node{obj: n.obj, ptr: childPointer(n.ptr, token), val: list[i], ok: list[i] != nil}
+			n = node{obj: n.obj, ptr: childPointer(n.ptr, token), val: list[i], ok: list[i] != nil, in: n.in}
 			continue
 		}
 		if n = n.get(token); !n.ok {
@@ -67,7 +121,7 @@ func (n node) items() []node {
 	}
 	out := make([]node, 0, len(list))
 	for i, v := range list {
-		out = append(out, node{obj: n.obj, ptr: childPointer(n.ptr, strconv.Itoa(i)), val: v, ok: v != nil})
+		out = append(out, node{obj: n.obj, ptr: childPointer(n.ptr, strconv.Itoa(i)), val: v, ok: v != nil, in: n.in})
 	}
 	return out
 }
@@ -160,6 +214,10 @@ func (n node) integer() (int64, bool) {
 func (n node) ref() source.Ref {
 	if n.obj == nil {
 		return source.Ref{}
+	}
+	if n.in != nil {
+		at, _ := n.in.place(n.ptr)
+		return at
 	}
 	return source.Ref{Object: n.obj.ID, Pointer: n.ptr}
 }

@@ -53,70 +53,107 @@ const weakClass = "weak"
 // networkClass returns what an object configures of a cluster's network, "" for
 // nothing.
 func networkClass(o *source.Object) string {
+	class, _ := networkPart(o)
+	return class
+}
+
+// networkPart returns the class of an object that configures a cluster's
+// network, and how it is read.
+func networkPart(o *source.Object) (class string, read func(*founded, *source.Object)) {
 	switch groupOf(o) + " " + o.Kind {
 	case "operator.tigera.io Installation":
-		return "calico-installation"
-	case "projectcalico.org IPPool", "crd.projectcalico.org IPPool", "networking.k8s.io ServiceCIDR",
-		"kubelet.config.k8s.io KubeletConfiguration", "kubeproxy.config.k8s.io KubeProxyConfiguration",
-		"container.cnrm.cloud.google.com ContainerNodePool", " Node", "kops.k8s.io InstanceGroup":
-		return weakClass
+		return "calico-installation", func(f *founded, o *source.Object) { f.calicoInstallation(root(o).get("spec")) }
+	case "projectcalico.org IPPool", "crd.projectcalico.org IPPool":
+		return weakClass, func(f *founded, o *source.Object) { f.calicoPool(root(o).get("spec")) }
+	case "cilium.io CiliumConfig":
+		return "cilium-config", func(f *founded, o *source.Object) { f.ciliumValues(root(o).get("spec")) }
+	case "cilium.io CiliumPodIPPool":
+		return weakClass, (*founded).ciliumPool
+	case "cilium.io CiliumLoadBalancerIPPool":
+		return weakClass, (*founded).ciliumBalancers
+	case "metallb.io IPAddressPool", "metallb.io AddressPool":
+		return weakClass, func(f *founded, o *source.Object) { f.balancers(root(o).get("spec", "addresses")) }
+	case "networking.k8s.io ServiceCIDR":
+		return weakClass, func(f *founded, o *source.Object) {
+			f.rangeOf(cidrplan.Service, root(o).get("spec", "cidrs"), "ServiceCIDR")
+		}
+	case "kubelet.config.k8s.io KubeletConfiguration", "kubeproxy.config.k8s.io KubeProxyConfiguration":
+		return weakClass, func(f *founded, o *source.Object) { f.kubeadmDocument(root(o)) }
+	case "talos.dev MachineConfig": // the others found a cluster
+		if !root(o).get("version").exists() {
+			return weakClass, func(f *founded, o *source.Object) { f.talosMachine(fieldsOf(root(o))) }
+		}
+	case "submariner.io Submariner":
+		return weakClass, (*founded).submariner
+	case "submariner.io Broker":
+		return weakClass, (*founded).submarinerBroker
+	case "container.cnrm.cloud.google.com ContainerNodePool":
+		return weakClass, (*founded).containerNodePool
+	case "kops.k8s.io InstanceGroup":
+		return weakClass, func(*founded, *source.Object) {} // its kubelet is read elsewhere
+	case " Node":
+		return weakClass, func(f *founded, o *source.Object) { f.node(root(o)) }
 	case " Service":
 		if ip := root(o).get("spec", "clusterIP").text(); ip != "" && ip != "None" {
-			return weakClass
+			return weakClass, (*founded).service
 		}
 	case " ConfigMap":
-		data := root(o).get("data")
-		switch {
-		case isCalicoConfig(data):
-			return "calico-config"
-		case isFlannelConfig(data):
-			return "flannel-config"
-		case isCiliumConfig(o):
-			return "cilium-config"
+		return networkConfigMap(o)
+	case " Pod":
+		if isKubeComponent(o) {
+			return weakClass, (*founded).kubeComponent
 		}
 	case "apps DaemonSet":
-		if cniOfDaemonSet(o) != "" {
-			return weakClass
+		switch {
+		case isKubeComponent(o):
+			return weakClass, (*founded).kubeComponent
+		case cniOfDaemonSet(o) != "":
+			return weakClass, (*founded).cniDaemonSet
+		case isKilo(o):
+			return weakClass, (*founded).kilo
 		}
+	default:
+		return networkChart(o)
 	}
-	return ""
+	return "", nil
+}
+
+// networkConfigMap recognises ConfigMaps by what they hold, and by the names
+// that their readers look for.
+func networkConfigMap(o *source.Object) (class string, read func(*founded, *source.Object)) {
+	data := root(o).get("data")
+	switch {
+	case isCalicoConfig(data):
+		return "calico-config", (*founded).cniConfigMap
+	case isFlannelConfig(data):
+		return "flannel-config", (*founded).cniConfigMap
+	case isCiliumConfig(o):
+		return "cilium-config", (*founded).cniConfigMap
+	case kubeConfigMap(o) != "":
+		return weakClass, func(f *founded, o *source.Object) {
+			key := kubeConfigMap(o)
+			for _, doc := range f.documentsIn(root(o).get("data", key), key) {
+				f.kubeadmDocument(doc)
+			}
+		}
+	case isMetalLBConfig(o):
+		return weakClass, (*founded).metalLBConfig
+	}
+	return "", nil
 }
 
 // readClusterPart adds what an object says of its cluster.
 func readClusterPart(cs *clusterSet, o *source.Object) {
-	if networkClass(o) == "" {
+	_, read := networkPart(o)
+	if read == nil {
 		return
 	}
 	f := cs.one(o)
 	if o.Kind == "ContainerNodePool" {
 		f = cs.clusterOfPool(o)
 	}
-	if f == nil {
-		return
-	}
-	top := root(o)
-	switch o.Kind {
-	case "Installation":
-		f.calicoInstallation(top.get("spec"))
-	case "IPPool":
-		f.calicoPool(top.get("spec"))
-	case "ServiceCIDR":
-		f.rangeOf(cidrplan.Service, top.get("spec", "cidrs"), "ServiceCIDR")
-	case "KubeletConfiguration":
-		f.rangeAs(cidrplan.Claim{Role: cidrplan.DNS, Says: "clusterDNS", Strength: cidrplan.Declared}, top.get("clusterDNS"))
-		f.kubelet(top)
-	case "KubeProxyConfiguration":
-		f.rangeOf(cidrplan.Pod, top.get("clusterCIDR"), "clusterCIDR")
-	case "ContainerNodePool":
-		f.containerNodePool(o)
-	case "Node":
-		f.node(top)
-	case "Service":
-		f.service(o)
-	case "ConfigMap":
-		f.cniConfigMap(o)
-	case "DaemonSet":
-		f.cniDaemonSet(o)
+	if f != nil {
+		read(f, o)
 	}
 }
 
@@ -211,7 +248,7 @@ func (f *founded) cniConfigMap(o *source.Object) {
 		if mode := data.get("ipam").text(); mode == "" || mode == "cluster-pool" {
 			for _, key := range []string{"cluster-pool-ipv4-cidr", "cluster-pool-ipv6-cidr"} {
 				if n := data.get(key); n.text() != "" {
-					f.rangesIn(cidrplan.Claim{Role: cidrplan.Pod, Says: key, Strength: cidrplan.Declared}, n, n.text(), n.ref(), " ,")
+					f.rangesIn(cidrplan.Claim{Role: cidrplan.Pod, Says: key, Strength: cidrplan.Declared}, n, 0, n.text(), " ,")
 				}
 			}
 		}
@@ -275,18 +312,9 @@ func tunedOn(plugins []node) (on bool, says string) {
 }
 
 func (f *founded) flannelConfig(n node) {
-	var conf struct{ Network, IPv6Network string }
-	text := n.text()
-	if json.Unmarshal([]byte(text), &conf) != nil {
-		return
-	}
-	for _, value := range []string{conf.Network, conf.IPv6Network} {
-		at := strings.Index(text, `"`+value+`"`)
-		e := grammar.ParsePrefix(value, at+1)
-		if at >= 0 && e.Valid && !e.Bare {
-			f.claim(cidrplan.Claim{
-				Role: cidrplan.Pod, Prefix: e.Prefix, At: n.ref().Within(e.Start, e.End), Says: "net-conf.json Network", Strength: cidrplan.Declared,
-			})
+	for _, conf := range f.documentsIn(n, "net-conf.json") {
+		for _, key := range []string{"Network", "IPv6Network"} {
+			f.rangeOf(cidrplan.Pod, conf.get(key), "net-conf.json "+key)
 		}
 	}
 }
@@ -387,9 +415,7 @@ func (f *founded) containerNodePool(o *source.Object) {
 	spec := root(o).get("spec")
 	f.nodePool(spec.get("nodeConfig"))
 	f.block(cidrplan.Pod, spec.get("networkConfig", "podIpv4CidrBlock"), "podIpv4CidrBlock")
-	if f.subnet != nil {
-		f.secondary(cidrplan.Pod, f.subnet, spec.get("networkConfig", "podRange"))
-	}
+	f.secondary(cidrplan.Pod, f.subnet, spec.get("networkConfig", "podRange"))
 }
 
 func (f *founded) nodePool(config node) {

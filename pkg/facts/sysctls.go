@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/vpnlint/vpnlint/pkg/source"
 )
 
@@ -187,26 +185,16 @@ func k3dArgs(options node) []kubeletList {
 	return out
 }
 
-// patchLists reads the kubeadm documents that kind carries in a string. Their
-// places are the patch as a whole.
+// patchLists reads the kubeadm documents that kind carries in a string.
 func patchLists(patch node) []kubeletList {
 	var out []kubeletList
-	for _, doc := range strings.Split("\n"+patch.text(), "\n---") {
-		var tree map[string]any
-		if yaml.Unmarshal([]byte(doc), &tree) != nil || tree == nil {
-			continue
-		}
-		n := node{obj: patch.obj, ptr: patch.ptr, val: tree, ok: true}
-		var found []kubeletList
-		switch n.get("kind").text() {
+	docs, _ := patch.documents()
+	for _, doc := range docs {
+		switch doc.get("kind").text() {
 		case "KubeletConfiguration":
-			found = []kubeletList{listOf(n.get("allowedUnsafeSysctls"), patch.ref())}
+			out = append(out, listOf(doc.get("allowedUnsafeSysctls"), doc.ref()))
 		case "InitConfiguration", "JoinConfiguration":
-			found = extraArgs(n.get("nodeRegistration", "kubeletExtraArgs"))
-		}
-		for _, l := range found {
-			l.ref = patch.ref()
-			out = append(out, l)
+			out = append(out, extraArgs(doc.get("nodeRegistration", "kubeletExtraArgs"))...)
 		}
 	}
 	return out

@@ -294,7 +294,7 @@ func (d *decoder) parse(c chunk) (v any, root *yaml.Node, doc *document, ok bool
 		d.gap(offset, "the document could not be read", explainSyntax(text, err.Error()), "")
 		return nil, nil, nil, false
 	}
-	if m, ok := v.(map[string]any); ok && isObject(m) {
+	if m, ok := v.(map[string]any); ok && d.isObject(m) {
 		for _, k := range b.duplicates {
 			d.addGap(finding.Unmodelled, doc.start(k), fmt.Sprintf("key %q is written twice in one mapping", k.Value),
 				"Kubernetes reads the last one and drops the others; remove those that are not meant",
@@ -304,8 +304,8 @@ func (d *decoder) parse(c chunk) (v any, root *yaml.Node, doc *document, ok bool
 	return v, root, doc, true
 }
 
-func isObject(tree map[string]any) bool {
-	apiVersion, kind := identify(tree)
+func (d *decoder) isObject(tree map[string]any) bool {
+	apiVersion, kind := identify(tree, d.file.Path())
 	return apiVersion != "" && kind != ""
 }
 
@@ -434,7 +434,7 @@ func (d *decoder) take(v any, root *yaml.Node, doc *document, pointer string) {
 		d.notObject(root, doc, v != nil)
 		return
 	}
-	apiVersion, kind := identify(tree)
+	apiVersion, kind := identify(tree, d.file.Path())
 	if apiVersion == "" || kind == "" {
 		d.notObject(root, doc, len(tree) > 0)
 		return
@@ -454,7 +454,7 @@ func (d *decoder) take(v any, root *yaml.Node, doc *document, pointer string) {
 // takeItem records an item of a list; those of a typed list (PodList) may lack
 // their own apiVersion and kind.
 func (d *decoder) takeItem(tree map[string]any, node *yaml.Node, doc *document, pointer, apiVersion, kind string) {
-	if a, k := identify(tree); (a == "" || k == "") && kind != "" {
+	if a, k := identify(tree, ""); (a == "" || k == "") && kind != "" {
 		d.add(tree, apiVersion, kind, node, doc)
 		return
 	}
@@ -510,30 +510,6 @@ func helmRole(tree map[string]any) source.HelmRole {
 		}
 	}
 	return role
-}
-
-// identify returns the apiVersion and kind of a document. Two kinds of cluster
-// configuration have neither and are known by their shape: Talos machine
-// configurations and the k3s/RKE2 configuration file; they get the names
-// talos.dev/v1alpha1 MachineConfig and k3s.io/v1 Config.
-func identify(tree map[string]any) (apiVersion, kind string) {
-	apiVersion, _ = tree["apiVersion"].(string)
-	kind, _ = tree["kind"].(string)
-	if apiVersion != "" || kind != "" {
-		return apiVersion, kind
-	}
-	_, machine := tree["machine"].(map[string]any)
-	_, cluster := tree["cluster"].(map[string]any)
-	if tree["version"] == "v1alpha1" && (machine || cluster) {
-		return "talos.dev/v1alpha1", "MachineConfig"
-	}
-	for _, key := range []string{"cluster-cidr", "service-cidr"} {
-		switch tree[key].(type) {
-		case string, []any:
-			return "k3s.io/v1", "Config"
-		}
-	}
-	return "", ""
 }
 
 // listItems returns the items of a List or a typed list such as ConfigMapList.

@@ -102,7 +102,7 @@ func renderKustomization(ctx context.Context, t *tree, g *kustGraph, opts Option
 	}
 	unitDir := t.display(g.dir)
 	for _, tree := range resources {
-		apiVersion, kind := identify(tree)
+		apiVersion, kind := identify(tree, "")
 		if kind == "" {
 			continue
 		}

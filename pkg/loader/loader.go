@@ -399,12 +399,6 @@ func fromUTF16(text string) (string, bool) {
 	return string(utf16.Decode(units)), true
 }
 
-// mayHoldObjects is a cheap necessary condition for identify to find an object.
-func mayHoldObjects(text string) bool {
-	return strings.Contains(text, "apiVersion") && strings.Contains(text, "kind") ||
-		strings.Contains(text, "v1alpha1") || strings.Contains(text, "-cidr")
-}
-
 // looksKubernetes reports whether text has both apiVersion and kind at the
 // start of a line, or as JSON keys.
 func looksKubernetes(text string) bool {

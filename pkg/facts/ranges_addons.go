@@ -1,0 +1,223 @@
+package facts
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"go4.org/netipx"
+
+	"github.com/vpnlint/vpnlint/pkg/cidrplan"
+	"github.com/vpnlint/vpnlint/pkg/grammar"
+	"github.com/vpnlint/vpnlint/pkg/source"
+)
+
+// This file reads what is installed into a cluster and has ranges of its own:
+// the values of CNI charts, load balancers, and meshes of clusters.
+
+// networkChart recognises the release of a CNI's chart. The chart itself mostly
+// lies in a registry, but its values state the ranges.
+func networkChart(o *source.Object) (class string, read func(*founded, *source.Object)) {
+	for _, r := range chartReleases(o) {
+		switch r.chart {
+		case "cilium", "rke2-cilium", "flannel", "rke2-flannel", "tigera-operator", "rke2-calico":
+			return r.chart + "-chart", (*founded).networkCharts
+		}
+	}
+	return "", nil
+}
+
+func (f *founded) networkCharts(o *source.Object) {
+	for _, r := range chartReleases(o) {
+		values := r.values
+		if _, is := values.str(); is {
+			docs := f.documentsIn(values, "the values of "+r.chart)
+			if len(docs) != 1 {
+				continue
+			}
+			values = docs[0]
+		}
+		switch r.chart {
+		case "cilium", "rke2-cilium":
+			f.ciliumValues(values)
+		case "flannel", "rke2-flannel":
+			f.rangeOf(cidrplan.Pod, values.get("podCidr"), "podCidr")
+			f.rangeOf(cidrplan.Pod, values.get("podCidrv6"), "podCidrv6")
+		case "tigera-operator", "rke2-calico":
+			for _, pool := range values.get("installation", "calicoNetwork", "ipPools").items() {
+				f.rangeOf(cidrplan.Pod, pool.get("cidr"), "ipPools.cidr")
+			}
+		}
+	}
+}
+
+// chartRelease is a chart that an object installs, and its values: a map, or
+// YAML in a string.
+type chartRelease struct {
+	chart  string
+	values node
+}
+
+// chartReleases reads the objects of Flux, Argo CD and k3s that install charts.
+func chartReleases(o *source.Object) []chartRelease {
+	spec := root(o).get("spec")
+	switch groupOf(o) + " " + o.Kind {
+	case "helm.toolkit.fluxcd.io HelmRelease":
+		chart := spec.get("chart", "spec", "chart").text()
+		if chart == "" {
+			chart = spec.get("chartRef", "name").text()
+		}
+		return []chartRelease{{path.Base(chart), spec.get("values")}}
+	case "helm.cattle.io HelmChart":
+		return []chartRelease{{path.Base(spec.get("chart").text()), spec.get("valuesContent")}}
+	case "helm.cattle.io HelmChartConfig": // named after the chart
+		return []chartRelease{{o.Name, spec.get("valuesContent")}}
+	case "argoproj.io Application":
+		var out []chartRelease
+		for _, s := range append(spec.get("sources").items(), spec.get("source")) {
+			values := s.get("helm", "valuesObject")
+			if !values.exists() {
+				values = s.get("helm", "values")
+			}
+			if chart := s.get("chart").text(); chart != "" {
+				out = append(out, chartRelease{path.Base(chart), values})
+			}
+		}
+		return out
+	}
+	return nil
+}
+
+// ciliumValues reads the chart's values (FG A5.4-A5.7). The pool counts only in
+// the mode that hands it out, which is the default.
+func (f *founded) ciliumValues(values node) {
+	f.cniRanked("cilium", values.ref(), 1)
+	f.podMTU(values.get("MTU"), "MTU")
+	for _, key := range []string{"ipv4NativeRoutingCIDR", "ipv6NativeRoutingCIDR"} {
+		f.nativeRange(values.get(key))
+	}
+	ipam := values.get("ipam")
+	switch ipam.get("mode").text() {
+	case "", "cluster-pool":
+	default:
+		return
+	}
+	operator := ipam.get("operator")
+	said := false
+	for _, key := range []string{"clusterPoolIPv4PodCIDRList", "clusterPoolIPv4PodCIDR", "clusterPoolIPv6PodCIDRList", "clusterPoolIPv6PodCIDR"} {
+		for _, n := range argumentsOf(operator.get(key)) {
+			like := cidrplan.Claim{Role: cidrplan.Pod, Says: key, Strength: cidrplan.Declared}
+			said = f.rangesIn(like, n, 0, n.text(), " ,") || said
+		}
+	}
+	if !said {
+		f.constant(cidrplan.Pod, operator, "Cilium's default clusterPoolIPv4PodCIDRList", "10.0.0.0/8")
+	}
+}
+
+// nativeRange notes destinations that Cilium never masquerades (FG A5.4).
+func (f *founded) nativeRange(n node) {
+	if e := grammar.ParsePrefix(strings.TrimSpace(n.text()), 0); e.Valid && !e.Bare {
+		f.nativeRouting = append(f.nativeRouting, e.Prefix)
+	}
+}
+
+func (f *founded) ciliumPool(o *source.Object) {
+	for _, family := range []string{"ipv4", "ipv6"} {
+		f.rangeOf(cidrplan.Pod, root(o).get("spec", family, "cidrs"), "CiliumPodIPPool "+family)
+	}
+}
+
+func (f *founded) ciliumBalancers(o *source.Object) {
+	spec := root(o).get("spec")
+	for _, block := range append(spec.get("blocks").items(), spec.get("cidrs").items()...) {
+		f.balancers(block.get("cidr"))
+		first, last := block.get("start"), block.get("stop")
+		if last.text() == "" {
+			last = first
+		}
+		if r, ok := grammar.ParseAddressRange(first.text() + "-" + last.text()); ok {
+			f.addressRange(first.ref(), r)
+		}
+	}
+}
+
+// balancers reads MetalLB's addresses: prefixes, or ranges such as
+// 10.0.0.10-10.0.0.20, which are no prefixes and legal (FG B).
+func (f *founded) balancers(n node) {
+	for _, item := range argumentsOf(n) {
+		if r, ok := grammar.ParseAddressRange(item.text()); ok {
+			f.addressRange(item.ref(), r)
+			continue
+		}
+		f.rangeOf(cidrplan.LB, item, "addresses")
+	}
+}
+
+// addressRange adds the prefixes that make up a range.
+func (f *founded) addressRange(at source.Ref, r netipx.IPRange) {
+	for _, p := range r.Prefixes() {
+		f.claim(cidrplan.Claim{Role: cidrplan.LB, Prefix: p, At: at, Says: r.String(), Strength: cidrplan.Declared})
+	}
+}
+
+// isMetalLBConfig recognises the ConfigMap of MetalLB before 0.13.
+func isMetalLBConfig(o *source.Object) bool {
+	return o.Name == "config" && strings.Contains(root(o).get("data", "config").text(), "address-pools:")
+}
+
+func (f *founded) metalLBConfig(o *source.Object) {
+	for _, doc := range f.documentsIn(root(o).get("data", "config"), "MetalLB's config") {
+		for _, pool := range doc.get("address-pools").items() {
+			f.balancers(pool.get("addresses"))
+		}
+	}
+}
+
+// submariner: its ranges are the cluster's own, but for those that the clusters
+// of a set see of each other.
+func (f *founded) submariner(o *source.Object) {
+	spec := root(o).get("spec")
+	f.rangeOf(cidrplan.Pod, spec.get("clusterCIDR"), "Submariner clusterCIDR")
+	f.rangeOf(cidrplan.Service, spec.get("serviceCIDR"), "Submariner serviceCIDR")
+	for _, key := range []string{"globalCIDR", "clustersetIPCIDR"} {
+		f.clusterSetRange(o, spec.get(key), key)
+	}
+}
+
+func (f *founded) submarinerBroker(o *source.Object) {
+	spec := root(o).get("spec")
+	for _, key := range []string{"globalnetCIDRRange", "clustersetIPCIDRRange"} {
+		f.clusterSetRange(o, spec.get(key), key)
+	}
+}
+
+func (f *founded) clusterSetRange(o *source.Object, n node, key string) {
+	f.rangeAs(cidrplan.Claim{
+		Role: cidrplan.Pool, Says: "Submariner " + key, Strength: cidrplan.Declared, Owner: nameOf(o).String(),
+	}, n)
+}
+
+// isKilo recognises Kilo's agent, whose mesh spans the nodes.
+func isKilo(o *source.Object) bool { return len(kiloContainers(o)) > 0 }
+
+func kiloContainers(o *source.Object) []node {
+	return slices.DeleteFunc(root(o).get("spec", "template", "spec", "containers").items(), func(c node) bool {
+		return !strings.HasSuffix(imageRepository(c.get("image").text()), "squat/kilo")
+	})
+}
+
+func (f *founded) kilo(o *source.Object) {
+	for _, c := range kiloContainers(o) {
+		args := append(c.get("command").texts(), c.get("args").texts()...)
+		f.componentFlags(c.get("command"))
+		f.componentFlags(c.get("args"))
+		from := len(f.claims)
+		if !f.flagRanges(componentFlag{"subnet", cidrplan.Pool}, args) {
+			f.constant(cidrplan.Pool, c, "Kilo's default --subnet", "10.4.0.0/16")
+		}
+		for i := range f.claims[from:] {
+			f.claims[from+i].Owner = nameOf(o).String()
+		}
+	}
+}
