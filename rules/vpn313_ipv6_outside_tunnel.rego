@@ -29,6 +29,7 @@
 #       image's own IPv6 rules cannot be seen
 #   remedy: "Add ::/0 to the tunnel's routes, or set the pod sysctl net.ipv6.conf.all.disable_ipv6=1, or drop IPv6 with ip6tables."
 #   verify: [ipv6]
+#   needs: [facts.pods.tunnels, "facts.pods.role=sidecar | facts.pods.role=client", facts.clusters.ranges]
 #   since: "0.1"
 package vpnlint.rules.vpn313
 

@@ -293,6 +293,9 @@ func (e *Engine) Page(id string) (string, bool) {
 // a clean result.
 func (e *Engine) Run(ctx context.Context, in Input) ([]finding.Finding, error) {
 	doc := documentOf(in)
+	if !e.user() {
+		doc.Facts.Pods = withoutPlain(doc.Facts.Pods)
+	}
 	keys := e.speakers(doc)
 	if len(keys) == 0 {
 		return []finding.Finding{}, nil
@@ -328,6 +331,23 @@ func (e *Engine) Run(ctx context.Context, in Input) ([]finding.Finding, error) {
 		return nil, err
 	}
 	return newPlacer(in).place(dropReplaced(said))
+}
+
+// user reports whether there are rules of the user, which may look at any pod.
+func (e *Engine) user() bool {
+	return slices.ContainsFunc(e.metadata, func(m finding.RuleMeta) bool { return m.User })
+}
+
+// withoutPlain leaves out the pods that no built-in rule looks at, which in most
+// trees are nearly all.
+func withoutPlain(pods []facts.Pod) []facts.Pod {
+	out := []facts.Pod{}
+	for i := range pods {
+		if !pods[i].Plain() {
+			out = append(out, pods[i])
+		}
+	}
+	return out
 }
 
 // speakers returns the keys of the rules whose needs the input meets, sorted.

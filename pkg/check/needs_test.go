@@ -15,6 +15,8 @@ import (
 
 	"github.com/vpnlint/vpnlint/pkg/cidrplan"
 	"github.com/vpnlint/vpnlint/pkg/facts"
+	"github.com/vpnlint/vpnlint/pkg/images"
+	"github.com/vpnlint/vpnlint/pkg/source"
 	"github.com/vpnlint/vpnlint/rules"
 )
 
@@ -62,10 +64,9 @@ func TestNeedsAreMet(t *testing.T) {
 
 // firings records every input under which a rule has a finding.
 type firings struct {
-	t       *testing.T
-	engine  *Engine
-	fired   map[string]bool
-	checked map[string]bool
+	t      *testing.T
+	engine *Engine
+	fired  map[string]map[string]bool // the inputs, by rule
 }
 
 func (f *firings) Enabled() bool               { return true }
@@ -82,10 +83,13 @@ func (f *firings) TraceEvent(e topdown.Event) {
 		return
 	}
 	text := e.Input().String()
-	if f.fired[key] = true; f.checked[key+text] {
+	if f.fired[key] == nil {
+		f.fired[key] = map[string]bool{}
+	}
+	if f.fired[key][text] {
 		return
 	}
-	f.checked[key+text] = true
+	f.fired[key][text] = true
 	var doc document
 	if err := json.Unmarshal([]byte(text), &doc); err != nil {
 		f.t.Fatalf("input of a test of %s: %v", key, err)
@@ -126,7 +130,7 @@ func TestRulesNeedNoMoreThanTheySay(t *testing.T) {
 	if compiler.Compile(modules); compiler.Failed() {
 		t.Fatal(compiler.Errors)
 	}
-	f := &firings{t: t, engine: engine, fired: map[string]bool{}, checked: map[string]bool{}}
+	f := &firings{t: t, engine: engine, fired: map[string]map[string]bool{}}
 	for _, name := range sortedKeys(modules) {
 		if !strings.HasSuffix(name, "_test.rego") {
 			// A rule that reads another's findings would find none where the other
@@ -145,10 +149,72 @@ func TestRulesNeedNoMoreThanTheySay(t *testing.T) {
 	}
 	for _, key := range sortedKeys(engine.byKey) {
 		switch rule := engine.byKey[key]; {
+		case rule.meta.Family == toolFamily:
 		case len(rule.needs) == 0:
 			t.Errorf("%s: METADATA custom.needs is empty, so that the rule is compiled for every run", rule.meta.ID)
-		case !f.fired[key]:
+		case len(f.fired[key]) == 0:
 			t.Errorf("no test of %s makes it fire", rule.meta.ID)
+		}
+	}
+	passByPlainPods(t, compiler, f.fired)
+}
+
+// passByPlainPods holds the rules to what leaving out plain pods rests on: with
+// one or without, they say the same.
+func passByPlainPods(t *testing.T, compiler *ast.Compiler, fired map[string]map[string]bool) {
+	t.Helper()
+	catalog, err := images.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, err := facts.Read(t.Context(), []*source.Object{{
+		ID: "Deployment/vpn/plain", APIVersion: "apps/v1", Kind: "Deployment", Namespace: "vpn", Name: "plain", Origin: fakeOrigin{},
+		Tree: map[string]any{"spec": map[string]any{"template": map[string]any{"spec": map[string]any{"containers": []any{
+			map[string]any{"name": "app", "image": "nginx:1", "ports": []any{map[string]any{"containerPort": int64(8080)}}},
+		}}}}},
+	}}, catalog, facts.Options{})
+	if err != nil || len(known.Pods) != 1 || !known.Pods[0].Plain() {
+		t.Fatalf("%+v, %v", known, err)
+	}
+	document, err := inputValue(&document{Facts: *known})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := document.Find(ast.MustParseRef("x.facts.pods[0]")[1:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range sortedKeys(fired) {
+		query, err := rego.New(rego.Query("data."+rulesPackage+"."+key+".findings"), rego.Compiler(compiler)).PrepareForEval(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		say := func(input ast.Value) any {
+			results, err := query.Eval(t.Context(), rego.EvalParsedInput(input))
+			if err != nil {
+				t.Fatalf("%s: %v", key, err)
+			}
+			return results
+		}
+		for text := range fired[key] {
+			input := ast.MustParseTerm(text)
+			pods, err := input.Value.Find(ast.MustParseRef("x.facts.pods")[1:])
+			if err != nil {
+				continue
+			}
+			list := pods.(*ast.Array)
+			list = list.Append(ast.NewTerm(plain))
+			var facts [][2]*ast.Term
+			input.Get(ast.StringTerm("facts")).Value.(ast.Object).Foreach(func(k, v *ast.Term) {
+				if k.Equal(ast.StringTerm("pods")) {
+					v = ast.NewTerm(list)
+				}
+				facts = append(facts, [2]*ast.Term{k, v})
+			})
+			more := ast.NewObject([2]*ast.Term{ast.StringTerm("facts"), ast.ObjectTerm(facts...)}, [2]*ast.Term{ast.StringTerm("plan"), input.Get(ast.StringTerm("plan"))})
+			if without, with := say(input.Value), say(more); !reflect.DeepEqual(without, with) {
+				t.Errorf("%s says another thing when there is a plain pod:\n%v\n%v", key, without, with)
+			}
 		}
 	}
 }
@@ -160,7 +226,7 @@ func TestOnlyRulesWithNeedsMetAreCompiled(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(e.compiled) != 0 {
-		t.Fatalf("%d rules are compiled before there is an input", len(e.compiled))
+		t.Fatalf("%d rules are compiled before there is an input; is rules/index.json stale?", len(e.compiled))
 	}
 	known, objects := gatewayPod()
 	found, err := e.Run(t.Context(), Input{Facts: known, Objects: objects})

@@ -2,6 +2,7 @@ package facts
 
 import (
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -138,8 +139,13 @@ func isHostName(s string) bool {
 type serviceIndex struct {
 	names     map[string]bool // namespace/name
 	addresses map[netip.Addr]bool
-	services  []service
+	services  []service // of the namespace, in the order of the input
+	// byLabel are those of them that ask for a label first, so that a pod is held
+	// only against the Services that one of its labels may meet.
+	byLabel map[label][]int
 }
+
+type label struct{ key, value string }
 
 type service struct {
 	object    *source.Object
@@ -172,7 +178,7 @@ func (ix *index) servicesNear(near *source.Object) *serviceIndex {
 type serviceView struct{ unit, namespace string }
 
 func (ix *index) viewServices(near *source.Object) *serviceIndex {
-	out := &serviceIndex{names: map[string]bool{}, addresses: map[netip.Addr]bool{}}
+	out := &serviceIndex{names: map[string]bool{}, addresses: map[netip.Addr]bool{}, byLabel: map[label][]int{}}
 	for _, s := range ix.parsedServices() {
 		if ix.apart != nil && ix.apart(near, s.object) {
 			continue
@@ -181,9 +187,13 @@ func (ix *index) viewServices(near *source.Object) *serviceIndex {
 		if s.address.IsValid() {
 			out.addresses[s.address] = true
 		}
-		if s.namespace == normalNamespace(near.Namespace) {
-			out.services = append(out.services, s)
+		if s.namespace != normalNamespace(near.Namespace) {
+			continue
 		}
+		if first, ok := firstLabel(s.selector); ok {
+			out.byLabel[first] = append(out.byLabel[first], len(out.services))
+		}
+		out.services = append(out.services, s)
 	}
 	return out
 }
@@ -209,12 +219,28 @@ func readServices(objects []*source.Object) []service {
 	return out
 }
 
-// of returns the Services that select a pod.
+// firstLabel returns the label that a selector asks for first, false for a
+// selector that selects nothing.
+func firstLabel(selector node) (label, bool) {
+	keys := selector.keys()
+	if len(keys) == 0 {
+		return label{}, false
+	}
+	value, is := selector.get(keys[0]).str()
+	return label{keys[0], value}, is
+}
+
+// of returns the Services that select a pod, in the order of the input.
 func (s *serviceIndex) of(p *podView) []service {
+	var candidates []int
+	for key, value := range p.pod.Labels {
+		candidates = append(candidates, s.byLabel[label{key, value}]...)
+	}
+	slices.Sort(candidates)
 	var out []service
-	for _, svc := range s.services {
-		if equalitySelector(svc.selector, p.pod.Labels) {
-			out = append(out, svc)
+	for _, i := range candidates {
+		if equalitySelector(s.services[i].selector, p.pod.Labels) {
+			out = append(out, s.services[i])
 		}
 	}
 	return out

@@ -211,9 +211,12 @@ func (c *containerView) configListeners() []Listener {
 	return out
 }
 
-// inbound lists probes and the Services that select the pod.
+// inbound lists probes and the Services that select a pod with a tunnel.
 func inbound(p *podView) []Inbound {
 	out := []Inbound{}
+	if len(p.pod.Tunnels) == 0 {
+		return out
+	}
 	own := tunnelContainers(p)
 	for _, c := range p.containers {
 		if c.c.Stage == Init {

@@ -12,3 +12,18 @@ func (f *Facts) Silent() bool {
 	}
 	return len(f.Agents)+len(f.Sites)+len(f.Clusters)+len(f.Claims)+len(f.Gaps) == 0
 }
+
+// Plain reports whether the built-in rules pass the pod by: it carries no VPN,
+// names no address, and sets or fails nothing that they ask for.
+func (p *Pod) Plain() bool {
+	if p.Role != None || len(p.Tunnels)+len(p.Needs)+len(p.Mentions)+len(p.Inbound)+len(p.Gates) > 0 ||
+		len(p.Sysctls)+len(p.Rejections)+len(p.Forwarding.IPv4.Evidence)+len(p.Forwarding.IPv6.Evidence) > 0 {
+		return false
+	}
+	for i := range p.Containers {
+		if p.Containers[i].DataPlane {
+			return false
+		}
+	}
+	return true
+}

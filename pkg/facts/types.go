@@ -160,7 +160,8 @@ type Pod struct {
 	// Mentions are the addresses that containers other than the tunnel's own
 	// name in their environment, arguments or mounted configuration.
 	Mentions []Mention `json:"mentions"`
-	// Inbound is what reaches the pod from outside: probes and Services.
+	// Inbound is what reaches the pod from outside: probes and Services. It is
+	// looked for where there is a tunnel only.
 	Inbound []Inbound `json:"inbound"`
 	Gates   []Gate    `json:"gates"`
 	Egress  Egress    `json:"egress"`

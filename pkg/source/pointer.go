@@ -7,7 +7,12 @@ var (
 	pointerUnescaper = strings.NewReplacer("~1", "/", "~0", "~")
 )
 
-func escapePointer(token string) string { return pointerEscaper.Replace(token) }
+func escapePointer(token string) string {
+	if !strings.ContainsAny(token, "~/") {
+		return token
+	}
+	return pointerEscaper.Replace(token)
+}
 
 // PointerTokens splits a JSON pointer into its unescaped tokens.
 func PointerTokens(pointer string) []string {
