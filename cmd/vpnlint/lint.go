@@ -63,24 +63,33 @@ Exit code 0: nothing found. 1: a finding at or above --fail-on. 2: wrong usage.
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringArrayVarP(&flags.load.ValuesFiles, "values", "f", nil, "values `FILE` for charts, later ones win (repeatable)")
-	f.StringArrayVar(&flags.load.Set, "set", nil, "set a chart value, `KEY=VALUE[,KEY=VALUE]` (repeatable)")
+	chartFlags(f, &flags.load)
 	f.StringArrayVar(&flags.valueSets, "value-set", nil, "render charts with these values, too: `NAME=FILE[,FILE]` (repeatable)")
-	f.StringVar(&flags.load.ReleaseName, "release-name", "", "release `NAME` for charts (default: the chart's name)")
-	f.StringVarP(&flags.load.Namespace, "namespace", "n", "", "release `NAMESPACE` for charts (default \"default\")")
-	f.StringVar(&flags.load.KubeVersion, "kube-version", "", "Kubernetes `VERSION` for charts (default \""+loader.DefaultKubeVersion+"\")")
-	f.StringArrayVar(&flags.load.APIVersions, "api-versions", nil, "API `GROUP/VERSION` that charts may find (repeatable)")
 	f.StringArrayVarP(&flags.outputs, "output", "o", []string{"text"}, "`FORMAT[=FILE]`: text, table, json, sarif or github (repeatable)")
 	f.StringVar(&flags.failOn, "fail-on", "warning", "exit with 1 from this `SEVERITY` on: error, warning, note or never")
 	f.BoolVar(&flags.allowGaps, "allow-gaps", false, "do not exit with 3 for inputs that could not be read")
 	f.BoolVar(&flags.failOnGaps, "fail-on-gaps", false, "exit with 3 for values that could not be seen, too")
 	f.StringVar(&flags.sourceRoot, "src-root", "", "`DIR` that SARIF paths are relative to (default: the git root)")
 	f.StringVar(&flags.color, "color", "auto", "`WHEN` to colour text: auto, always or never")
-	f.BoolVar(&flags.isolate, "isolate", os.Getenv("CI") != "", "render charts in processes of their own, within limits of memory\n(default: when the environment has CI)")
+	isolateFlag(f, &flags.isolate)
 	f.BoolVarP(&flags.verbose, "verbose", "v", false, "say which files were skipped and why, and what Helm's library remarks")
 	limitFlags(f, &flags.load.Limits)
 	f.IntVar(&flags.rulesSeconds, "limit-rules-seconds", int(lint.DefaultRulesTime/time.Second), "seconds for the rules over all objects")
 	return cmd
+}
+
+// chartFlags say what charts are rendered with.
+func chartFlags(f *pflag.FlagSet, l *loader.Options) {
+	f.StringArrayVarP(&l.ValuesFiles, "values", "f", nil, "values `FILE` for charts, later ones win (repeatable)")
+	f.StringArrayVar(&l.Set, "set", nil, "set a chart value, `KEY=VALUE[,KEY=VALUE]` (repeatable)")
+	f.StringVar(&l.ReleaseName, "release-name", "", "release `NAME` for charts (default: the chart's name)")
+	f.StringVarP(&l.Namespace, "namespace", "n", "", "release `NAMESPACE` for charts (default \"default\")")
+	f.StringVar(&l.KubeVersion, "kube-version", "", "Kubernetes `VERSION` for charts (default \""+loader.DefaultKubeVersion+"\")")
+	f.StringArrayVar(&l.APIVersions, "api-versions", nil, "API `GROUP/VERSION` that charts may find (repeatable)")
+}
+
+func isolateFlag(f *pflag.FlagSet, isolate *bool) {
+	f.BoolVar(isolate, "isolate", os.Getenv("CI") != "", "render charts in processes of their own, within limits of memory\n(default: when the environment has CI)")
 }
 
 func limitFlags(f *pflag.FlagSet, l *loader.Limits) {
@@ -127,17 +136,17 @@ func checkLimits(f *pflag.FlagSet) error {
 }
 
 // sink is one --output: a format and where it goes.
-type sink struct {
-	format report.Format
+type sink[F ~string] struct {
+	format F
 	file   string // "" is standard output
 }
 
-func parseSinks(outputs []string) ([]sink, error) {
-	sinks := make([]sink, 0, len(outputs))
+func parseSinks[F ~string](outputs []string, parse func(string) (F, error)) ([]sink[F], error) {
+	sinks := make([]sink[F], 0, len(outputs))
 	stdout := 0
 	for _, o := range outputs {
 		name, file, hasFile := strings.Cut(o, "=")
-		format, err := report.ParseFormat(name)
+		format, err := parse(name)
 		if err != nil {
 			return nil, fmt.Errorf("--output: %w", err)
 		}
@@ -149,13 +158,13 @@ func parseSinks(outputs []string) ([]sink, error) {
 				return nil, fmt.Errorf("--output %s: only one format can go to standard output, write FORMAT=FILE for the others", o)
 			}
 		}
-		sinks = append(sinks, sink{format: format, file: file})
+		sinks = append(sinks, sink[F]{format: format, file: file})
 	}
 	return sinks, nil
 }
 
 func runLint(cmd *cobra.Command, paths []string, flags lintFlags, std streams) error {
-	sinks, err := parseSinks(flags.outputs)
+	sinks, err := parseSinks(flags.outputs, report.ParseFormat)
 	if err != nil {
 		return err
 	}
@@ -166,23 +175,13 @@ func runLint(cmd *cobra.Command, paths []string, flags lintFlags, std streams) e
 	if flags.load.ValueSets, err = parseValueSets(flags.valueSets); err != nil {
 		return err
 	}
-	dir, err := os.Getwd()
-	if err != nil {
-		return fmt.Errorf("find the working directory: %w", err)
-	}
 	if err := checkLimits(cmd.Flags()); err != nil {
 		return err
 	}
-	if flags.isolate {
-		self, err := os.Executable()
-		if err != nil {
-			return fmt.Errorf("--isolate: find the program: %w", err)
-		}
-		flags.load.Isolate = []string{self, renderCommand}
+	if err := prepareLoad(&flags.load, flags.isolate, std); err != nil {
+		return err
 	}
-	flags.load.Dir = dir
-	flags.load.Stdin = std.in
-	writeOpts, err := reportOptions(flags, std, dir)
+	writeOpts, err := reportOptions(flags, std, flags.load.Dir)
 	if err != nil {
 		return err
 	}
@@ -202,7 +201,12 @@ func runLint(cmd *cobra.Command, paths []string, flags lintFlags, std streams) e
 		fmt.Fprintln(std.err, "vpnlint: nothing was checked: no chart, kustomization or manifest was found (-v says why each file was skipped)")
 	}
 	for _, s := range sinks {
-		if err := writeSink(s, result, writeOpts, std.out); err != nil {
+		err := writeSink(s, std.out, func(w io.Writer) error {
+			o := writeOpts
+			o.Color = o.Color && s.file == ""
+			return report.Write(w, s.format, result, o)
+		})
+		if err != nil {
 			return err
 		}
 	}
@@ -213,9 +217,9 @@ func runLint(cmd *cobra.Command, paths []string, flags lintFlags, std streams) e
 	return nil
 }
 
-func writeSink(s sink, r report.Report, o report.Options, stdout io.Writer) error {
+func writeSink[F ~string](s sink[F], stdout io.Writer, write func(io.Writer) error) error {
 	if s.file == "" {
-		if err := report.Write(stdout, s.format, r, o); err != nil {
+		if err := write(stdout); err != nil {
 			return fmt.Errorf("write the %s report: %w", s.format, err)
 		}
 		return nil
@@ -224,8 +228,7 @@ func writeSink(s sink, r report.Report, o report.Options, stdout io.Writer) erro
 	if err != nil {
 		return fmt.Errorf("write the %s report: %w", s.format, err)
 	}
-	o.Color = false
-	if err := errors.Join(report.Write(f, s.format, r, o), f.Close()); err != nil {
+	if err := errors.Join(write(f), f.Close()); err != nil {
 		return fmt.Errorf("write the %s report to %s: %w", s.format, s.file, err)
 	}
 	return nil

@@ -19,5 +19,14 @@ func newSchema(std streams) *cobra.Command {
 			return err
 		},
 	})
+	cmd.AddCommand(&cobra.Command{
+		Use:   "plan",
+		Short: "Print the schema of plan --output json",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := io.WriteString(std.out, report.PlanSchema())
+			return err
+		},
+	})
 	return cmd
 }

@@ -82,7 +82,7 @@ func captureOf(t *Tunnel, c *Cluster) (Capture, bool) {
 	add(out.Nodes, nodes)
 	add(out.API, api)
 	if len(out.Missing) > 0 {
-		out.Suggestion = suggest(t, out.Missing)
+		out.Suggestion, out.Alternative = suggest(t, out.Missing), allowedIPs(t, out.Missing)
 	}
 	for _, r := range c.Ranges {
 		switch r.Role {
@@ -186,17 +186,9 @@ func mustPrefixes(list ...string) []netip.Prefix {
 }
 
 // suggest writes the whole bypass, what is there and what is missing, the way
-// the tunnel's own configuration spells it.
+// the tunnel's own configuration spells it, as the shortest list.
 func suggest(t *Tunnel, missing []string) string {
-	all := make([]string, 0, len(t.Bypass.Entries)+len(missing))
-	seen := map[string]bool{}
-	for _, e := range t.Bypass.Entries {
-		if !seen[e.Prefix] {
-			seen[e.Prefix] = true
-			all = append(all, e.Prefix)
-		}
-	}
-	all = append(all, missing...)
+	all := texts(cidrplan.Union(prefixesAt(t.Bypass.Entries), mustPrefixes(missing...)))
 	key := t.Bypass.Key
 	switch {
 	case key == wgHookBypass:

@@ -2,6 +2,7 @@ package facts
 
 import (
 	"net/netip"
+	"strings"
 
 	"github.com/vpnlint/vpnlint/pkg/cidrplan"
 )
@@ -76,6 +77,9 @@ func tunnelClaims(p *podView, t *Tunnel, cluster string) []cidrplan.Claim {
 			c.At = at.Ref
 			if at.Ref == t.ContainerRef { // nothing is written: the image's own
 				c.Strength = cidrplan.Default
+			} else if key, main, ok := strings.Cut(like.Says, "="); ok {
+				// Why names the route that matters most; this is the same list's.
+				c.Says = key + "=" + main[:len(main)-len(strings.TrimLeft(main, " "))] + at.Text
 			}
 			if leadsEverywhere(prefix) {
 				c.Prefix, c.Idiom = prefix, cidrplan.DefaultRoute

@@ -156,16 +156,16 @@ func TestGluetun(t *testing.T) {
 			resolver: Present, reaches: Absent, killSwitch: Present, bypass: Present,
 		},
 		{
-			name: "split DNS from 3.41 with the services listed", tag: "v3.41.1", env: []string{"FIREWALL_OUTBOUND_SUBNETS=10.244.0.0/16,10.96.0.0/12"},
+			name: "split DNS from 3.41 with the services listed", tag: "v3.41.1", env: []string{"FIREWALL_OUTBOUND_SUBNETS=10.96.0.0/12,10.244.0.0/16"},
 			resolver: Present, reaches: Present, killSwitch: Present, bypass: Present,
 		},
 		{
 			name: "split DNS cannot reach services that are not listed", tag: "v3.41.1", env: []string{"FIREWALL_OUTBOUND_SUBNETS=10.244.0.0/16"},
-			missing: "10.96.0.0/12", suggestion: "FIREWALL_OUTBOUND_SUBNETS=10.244.0.0/16,10.96.0.0/12",
+			missing: "10.96.0.0/12", suggestion: "FIREWALL_OUTBOUND_SUBNETS=10.96.0.0/12,10.244.0.0/16",
 			resolver: Present, reaches: Absent, killSwitch: Present, bypass: Present,
 		},
 		{
-			name: "of an unknown version split DNS is possible", tag: "latest", env: []string{"FIREWALL_OUTBOUND_SUBNETS=10.244.0.0/16,10.96.0.0/12"},
+			name: "of an unknown version split DNS is possible", tag: "latest", env: []string{"FIREWALL_OUTBOUND_SUBNETS=10.96.0.0/12,10.244.0.0/16"},
 			resolver: Present, reaches: Unknown, killSwitch: Present, bypass: Present,
 		},
 		{
@@ -174,23 +174,23 @@ func TestGluetun(t *testing.T) {
 			resolver: Present, reaches: Absent, killSwitch: Present, bypass: Absent,
 		},
 		{
-			name: "kept name servers", tag: "v3.40.0", env: []string{"FIREWALL_OUTBOUND_SUBNETS=10.244.0.0/16,10.96.0.0/12", "DNS_KEEP_NAMESERVER=on"},
+			name: "kept name servers", tag: "v3.40.0", env: []string{"FIREWALL_OUTBOUND_SUBNETS=10.96.0.0/12,10.244.0.0/16", "DNS_KEEP_NAMESERVER=on"},
 			resolver: Absent, reaches: Present, killSwitch: Present, bypass: Present,
 		},
 		{
-			name: "public resolver", tag: "v3.40.0", env: []string{"FIREWALL_OUTBOUND_SUBNETS=10.244.0.0/16,10.96.0.0/12", "DOT=off", "DNS_ADDRESS=1.1.1.1"},
+			name: "public resolver", tag: "v3.40.0", env: []string{"FIREWALL_OUTBOUND_SUBNETS=10.96.0.0/12,10.244.0.0/16", "DOT=off", "DNS_ADDRESS=1.1.1.1"},
 			resolver: Present, reaches: Absent, killSwitch: Present, bypass: Present,
 		},
 		{
-			name: "the cluster's own resolver", tag: "v3.40.0", env: []string{"FIREWALL_OUTBOUND_SUBNETS=10.244.0.0/16,10.96.0.0/12", "DOT=off", "DNS_ADDRESS=10.96.0.10"},
+			name: "the cluster's own resolver", tag: "v3.40.0", env: []string{"FIREWALL_OUTBOUND_SUBNETS=10.96.0.0/12,10.244.0.0/16", "DOT=off", "DNS_ADDRESS=10.96.0.10"},
 			resolver: Present, reaches: Present, killSwitch: Present, bypass: Present,
 		},
 		{
-			name: "its DNS server off, from 3.41", tag: "v3.41.0", env: []string{"FIREWALL_OUTBOUND_SUBNETS=10.244.0.0/16,10.96.0.0/12", "DNS_SERVER=off"},
+			name: "its DNS server off, from 3.41", tag: "v3.41.0", env: []string{"FIREWALL_OUTBOUND_SUBNETS=10.96.0.0/12,10.244.0.0/16", "DNS_SERVER=off"},
 			resolver: Present, reaches: Absent, killSwitch: Present, bypass: Present,
 		},
 		{
-			name: "plain upstream is the cluster's resolver", tag: "v3.42.0", env: []string{"FIREWALL_OUTBOUND_SUBNETS=10.244.0.0/16,10.96.0.0/12", "DNS_UPSTREAM_PLAIN_ADDRESSES=10.96.0.10:53"},
+			name: "plain upstream is the cluster's resolver", tag: "v3.42.0", env: []string{"FIREWALL_OUTBOUND_SUBNETS=10.96.0.0/12,10.244.0.0/16", "DNS_UPSTREAM_PLAIN_ADDRESSES=10.96.0.10:53"},
 			resolver: Present, reaches: Present, killSwitch: Present, bypass: Present,
 		},
 		{

@@ -462,6 +462,8 @@ type Peer struct {
 	PublicKey string `json:"public_key"`
 	// Endpoint: the interface can call this peer.
 	Endpoint bool `json:"endpoint"`
+	// EndpointAddress is its address, "" for a name or none.
+	EndpointAddress string `json:"endpoint_address"`
 	// Table is where the routes go: auto, off, or the number of a table (FG E1.8).
 	Table      string     `json:"table"`
 	AllowedIPs []PrefixAt `json:"allowed_ips"`
@@ -531,9 +533,11 @@ type Capture struct {
 	PodsCertain bool `json:"pods_certain"`
 	// Missing is the list of cluster prefixes to add to the bypass; Suggestion
 	// writes the whole bypass in the image's syntax.
-	Missing    []string  `json:"missing"`
-	Suggestion string    `json:"suggestion"`
-	Ranges     []RangeAt `json:"ranges"` // the declarations it was held against
+	Missing    []string `json:"missing"`
+	Suggestion string   `json:"suggestion"`
+	// Alternative is another way to write it, "" for none.
+	Alternative string    `json:"alternative"`
+	Ranges      []RangeAt `json:"ranges"` // the declarations it was held against
 }
 
 // RangeAt is a range of a cluster and its declaration.

@@ -6,6 +6,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/vpnlint/vpnlint/pkg/cidrplan"
 	"github.com/vpnlint/vpnlint/pkg/grammar"
 	"github.com/vpnlint/vpnlint/pkg/source"
 )
@@ -27,6 +28,31 @@ func hookBypass(t *Tunnel, prefix string) string {
 		return "ip " + six + "rule add to " + prefix + " lookup main"
 	}
 	return "ip " + six + "route add " + prefix + " via $(ip " + six + "route show default | awk '{print $3}') dev eth0"
+}
+
+// endpointAddress is the address in an endpoint, "" for a name.
+func endpointAddress(endpoint string) string {
+	if at, err := netip.ParseAddrPort(endpoint); err == nil {
+		return at.Addr().String()
+	}
+	return ""
+}
+
+// allowedIPs is what the tunnel routes without what is missing from its bypass,
+// as the shortest list. Routes that do not hold the endpoint itself need no
+// firewall mark, so it is left out, too; where its address is not known, or
+// where peers share the routes, there is no such list.
+func allowedIPs(t *Tunnel, missing []string) string {
+	if t.Bypass.Key != wgHookBypass || len(t.Peers) != 1 {
+		return ""
+	}
+	endpoint, err := netip.ParseAddr(t.Peers[0].EndpointAddress)
+	if err != nil {
+		return ""
+	}
+	leave := append(prefixesAt(t.Bypass.Entries), mustPrefixes(missing...)...)
+	leave = append(leave, netip.PrefixFrom(endpoint, endpoint.BitLen()))
+	return "AllowedIPs = " + strings.Join(texts(cidrplan.Subtract(prefixesAt(t.Routes.Prefixes), leave)), ", ")
 }
 
 // wireGuard reads the wg-quick configurations at globs, or the one that stands
@@ -186,7 +212,8 @@ func (w *wgReader) peer(p grammar.Peer, table grammar.Word, iface string, f conf
 	}
 	peer := Peer{
 		Ref: ref, Interface: iface, PublicKey: p.PublicKey.Text, Endpoint: p.Endpoint.Set(),
-		Table: cmp.Or(strings.ToLower(table.Text), "auto"), AllowedIPs: []PrefixAt{},
+		EndpointAddress: endpointAddress(p.Endpoint.Text),
+		Table:           cmp.Or(strings.ToLower(table.Text), "auto"), AllowedIPs: []PrefixAt{},
 	}
 	for _, a := range p.AllowedIPs {
 		at, valid := prefixAt(a, f.at(a.Range))

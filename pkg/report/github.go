@@ -172,9 +172,12 @@ const (
 
 // neutral keeps a line of text from being a command in the log of a workflow.
 func neutral(line string) string {
-	line = strings.ReplaceAll(line, oldCommandMark, `#\x23[`)
+	line = unmarked(line)
 	if trimmed := strings.TrimLeftFunc(line, unicode.IsSpace); strings.HasPrefix(trimmed, commandMark) {
 		line = line[:len(line)-len(trimmed)] + `\x3a` + trimmed[1:]
 	}
 	return line
 }
+
+// unmarked is enough where a frame stands before the text.
+func unmarked(text string) string { return strings.ReplaceAll(text, oldCommandMark, `#\x23[`) }

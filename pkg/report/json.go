@@ -116,13 +116,17 @@ func JSON(w io.Writer, r Report, _ Options) error {
 	for i := range r.Findings {
 		out.Findings = append(out.Findings, findingToJSON(&r.Findings[i]))
 	}
-	for _, g := range r.Gaps {
-		out.Gaps = append(out.Gaps, jsonGap{
-			Kind: g.Kind, File: g.File, Line: g.Line, What: g.What, Why: g.Why,
-			Consequence: g.Consequence, Object: g.Object, Rules: list(g.Rules),
-		})
+	for i := range r.Gaps {
+		out.Gaps = append(out.Gaps, gapToJSON(&r.Gaps[i]))
 	}
 	return writeJSON(w, out)
+}
+
+func gapToJSON(g *finding.Gap) jsonGap {
+	return jsonGap{
+		Kind: g.Kind, File: g.File, Line: g.Line, What: g.What, Why: g.Why,
+		Consequence: g.Consequence, Object: g.Object, Rules: list(g.Rules),
+	}
 }
 
 func findingToJSON(f *finding.Finding) jsonFinding {

@@ -57,4 +57,7 @@ type Options struct {
 	// and Dir the working directory that the report's paths are relative to.
 	SourceRoot string
 	Dir        string
+	// Links is the address (URL or relative path) below which an address map
+	// finds the files; "" for the directory of the map itself.
+	Links string
 }

@@ -164,7 +164,7 @@ func (g *grid) add(first func(string) string, values ...string) {
 		}
 		for part := range strings.SplitSeq(value, "\n") {
 			if part != "" {
-				lines = append(lines, wrap(simple(neutral(prose(part))), g.widths[i])...)
+				lines = append(lines, wrap(simple(unmarked(prose(part))), g.widths[i])...)
 			}
 		}
 		row.cells = append(row.cells, lines)

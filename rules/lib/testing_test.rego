@@ -205,7 +205,7 @@ clients(given) := made(
 
 # A peer that calls in, with these prefixes.
 peer(key, list) := {
-	"ref": ref(sprintf("/%s", [key])), "interface": "wg0", "public_key": key, "endpoint": false, "table": "auto",
+	"ref": ref(sprintf("/%s", [key])), "interface": "wg0", "public_key": key, "endpoint": false, "endpoint_address": "", "table": "auto",
 	"allowed_ips": [{"prefix": p, "text": p, "ref": ref(sprintf("/%s/%d", [key, i]))} | some i, p in list],
 }
 
@@ -225,7 +225,7 @@ bypass(given) := made(
 capture(given) := made(
 	{
 		"cluster": "prod", "known": true, "services": [], "pods": [], "nodes": [], "api": [],
-		"pods_certain": false, "missing": [], "suggestion": "", "ranges": [range("service", "10.96.0.0/12")],
+		"pods_certain": false, "missing": [], "suggestion": "", "alternative": "", "ranges": [range("service", "10.96.0.0/12")],
 	},
 	given,
 )
