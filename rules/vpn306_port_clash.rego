@@ -17,9 +17,12 @@
 #   fires: |
 #     In a pod with a VPN, two containers listen on the same port and protocol: a port that one declares
 #     and a listener that the tunnel's image is known to have, as its variables place it, or one port
-#     that two applications declare.
+#     that two applications declare and both use: a probe of theirs asks there, or one of their flags or
+#     variables places a listener there.
 #   silent: |
 #     - the tunnel's container declares the application's port on its behalf
+#     - two applications declare one port, and nothing else shows that both listen there: a declared port
+#       is only documentation
 #     - the listener is off, or moved to another port
 #     - the variables that place it cannot be seen
 #     - an init container that ends before the others start
@@ -43,6 +46,7 @@ findings contains finding if {
 	some second in b.listeners
 	first.port == second.port
 	first.protocol == second.protocol
+	proven(first, second)
 	pair := sorted([{"container": a, "listener": first}, {"container": b, "listener": second}])
 	finding := {
 		"ref": places.either(pair.change.listener.ref, pair.change.container.ref),
@@ -57,6 +61,17 @@ findings contains finding if {
 		],
 		"verify": {"container": pair.other.container.name, "tunnel": pair.change.container.name},
 	}
+}
+
+# A port that is only declared may be the other container's, declared on its
+# behalf: two such declarations are one listener at best.
+proven(first, _) if first.source == "image"
+
+proven(_, second) if second.source == "image"
+
+proven(first, second) if {
+	first.used
+	second.used
 }
 
 # The VPN side is the one to change: its listeners are moved by a variable.

@@ -3,7 +3,7 @@ package vpnlint.rules.vpn306_test
 import data.vpnlint.lib.testing
 import data.vpnlint.rules.vpn306
 
-declared(port) := testing.listener({"port": port, "source": "declared", "ref": testing.ref("/ports/0"), "says": sprintf("containerPort %d", [port])})
+declared(port) := testing.listener({"used": false, "port": port, "source": "declared", "ref": testing.ref("/ports/0"), "says": sprintf("containerPort %d", [port])})
 
 app(given) := object.union(testing.application("app"), object.union({"order": 1}, given))
 
@@ -30,12 +30,22 @@ test_fires_at_the_vpn_when_it_comes_second if {
 	{f.ref | some f in found} == {testing.ref("/spec/template/spec/containers/0")}
 }
 
+with_two(first, second) := with_containers([
+	testing.container({}),
+	app({"listeners": [object.union(declared(8080), {"used": first})]}),
+	app({"order": 2, "name": "web", "listeners": [object.union(declared(8080), {"used": second})]}),
+])
+
 test_fires_for_two_applications if {
-	count(vpn306.findings) == 1 with input as with_containers([
-		testing.container({}),
-		app({"listeners": [declared(8080)]}),
-		app({"order": 2, "name": "web", "listeners": [declared(8080)]}),
-	])
+	count(vpn306.findings) == 1 with input as with_two(true, true)
+}
+
+test_silent_when_only_one_uses_the_port if {
+	count(vpn306.findings) == 0 with input as with_two(true, false)
+}
+
+test_silent_for_two_declarations if {
+	count(vpn306.findings) == 0 with input as with_two(false, false)
 }
 
 test_silent_when_nobody_else_listens_there if {

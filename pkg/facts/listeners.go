@@ -27,6 +27,9 @@ func (c *containerView) listeners() []Listener {
 	if c.image.Family != nil {
 		own = c.imageListeners()
 	}
+	for i := range own {
+		own[i].Used = true
+	}
 	out = append(out, own...)
 	for _, port := range c.spec.get("ports").items() {
 		number, is := port.get("containerPort").integer()
@@ -37,11 +40,68 @@ func (c *containerView) listeners() []Listener {
 			Port: int(number), Protocol: protocolOf(port), Source: "declared", Ref: port.get("containerPort").ref(),
 			Says: "containerPort " + itoa(int(number)), Loopback: Unknown,
 		}
+		l.Used = c.usesPort(l.Port)
 		if !listed(own, l) && !c.declaresForOthers() {
 			out = append(out, l)
 		}
 	}
 	return out
+}
+
+// usesPort reports whether the container's own settings place a listener at the
+// port: one of its probes asks there, or a variable or flag that is called after
+// a port or an address to listen on has it. A URL with the port is a peer's.
+func (c *containerView) usesPort(number int) bool {
+	for _, name := range []string{"startupProbe", "readinessProbe", "livenessProbe"} {
+		for _, how := range []string{"httpGet", "tcpSocket", "grpc"} {
+			probe := c.spec.get(name, how)
+			if port, is := c.portNumber(probe.get("port")); is && port == number && !probe.get("host").exists() {
+				return true
+			}
+		}
+	}
+	for _, v := range c.envWithPrefix("") {
+		if v.State == Present && namesListener(v.Name) && listensOn(v.Text, number) {
+			return true
+		}
+	}
+	argv, _ := c.argv()
+	for i, w := range argv {
+		flag, text, joined := strings.Cut(w.Text, "=")
+		if !joined {
+			if i == 0 {
+				continue
+			}
+			flag, text = argv[i-1].Text, w.Text
+		}
+		if strings.HasPrefix(flag, "-") && namesListener(flag) && listensOn(text, number) {
+			return true
+		}
+	}
+	return false
+}
+
+func namesListener(key string) bool {
+	for _, part := range strings.FieldsFunc(strings.ToLower(key), func(r rune) bool { return r == '_' || r == '-' || r == '.' }) {
+		switch part {
+		case "port", "p", "listen", "listening", "bind", "addr", "address":
+			return true
+		}
+	}
+	return false
+}
+
+// listensOn reads a port, or an address of this host with one.
+func listensOn(text string, number int) bool {
+	host, port, found := cutPort(strings.TrimSpace(text))
+	if !found {
+		host, port = "", host
+	}
+	if port != itoa(number) {
+		return false
+	}
+	addr, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return host == "" || host == "*" || host == "localhost" || err == nil && (addr.IsUnspecified() || addr.IsLoopback())
 }
 
 func protocolOf(port node) string {

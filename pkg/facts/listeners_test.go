@@ -105,3 +105,35 @@ func TestSwitchThatIsNotRead(t *testing.T) {
 		t.Errorf("a switch that changes nothing is reported: %+v", m)
 	}
 }
+
+// A declared port is documentation; these say that the container listens.
+func TestUsedPorts(t *testing.T) {
+	for _, tt := range []struct {
+		name, app string
+		want      bool
+	}{
+		{"declared only", "", false},
+		{"a probe", "readinessProbe: {httpGet: {port: 8080}}", true},
+		{"a probe by name", "livenessProbe: {tcpSocket: {port: web}}", true},
+		{"a probe of another port", "readinessProbe: {httpGet: {port: 8081}}", false},
+		{"a probe of another host", "readinessProbe: {httpGet: {port: 8080, host: 10.0.0.1}}", false},
+		{"a variable", "env: [{name: PORT, value: '8080'}]", true},
+		{"a variable of another meaning", "env: [{name: RETRIES, value: '8080'}]", false},
+		{"a peer's address", "env: [{name: UPSTREAM_ADDR, value: 'db.example.com:8080'}]", false},
+		{"an address to listen on", "env: [{name: LISTEN, value: '0.0.0.0:8080'}]", true},
+		{"a flag", "args: [serve, --port=8080]", true},
+		{"a flag and its value", "args: [serve, --bind-address, ':8080']", true},
+		{"an argument that is no flag", "args: [port=8080]", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p, _ := onlyPod(t, deployment("containers:\n  - name: app\n    image: example.com/app\n    ports: [{name: web, containerPort: 8080}]\n    "+tt.app+"\n"))
+			if got := p.Containers[0].Listeners; len(got) != 1 || got[0].Used != tt.want {
+				t.Errorf("got %+v, want %v", got, tt.want)
+			}
+		})
+	}
+	p, _ := onlyPod(t, deployment("containers: [{name: vpn, image: 'qmcgaw/gluetun:v3.40'}]"))
+	if !p.Containers[0].Listeners[0].Used {
+		t.Error("an image's own listener is not used")
+	}
+}

@@ -241,6 +241,10 @@ type Listener struct {
 	Says   string     `json:"says"` // "Gluetun's control server (:8000)"
 	// Loopback: only processes of the pod reach it.
 	Loopback Known `json:"loopback"`
+	// Used: something else than the declaration says that the container listens
+	// there: its image, a probe, an argument or a variable. A declared port alone
+	// is only documentation.
+	Used bool `json:"used"`
 }
 
 // Inbound is one way in which something outside reaches a port of the pod.

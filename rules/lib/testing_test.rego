@@ -161,7 +161,7 @@ mtu(size, says) := {"size": size, "ref": ref("/mtu"), "says": says, "outer6": fa
 listener(given) := made(
 	{
 		"port": 8000, "protocol": "TCP", "source": "image", "ref": ref("/spec/template/spec/containers/0"),
-		"says": "the control server of Gluetun (:8000)", "loopback": "absent",
+		"says": "the control server of Gluetun (:8000)", "loopback": "absent", "used": true,
 	},
 	given,
 )
