@@ -45,7 +45,7 @@ findings contains finding if {
 	some pod in input.facts.pods
 	some tunnel in capture.rerouting(pod)
 	needed := capture.needs(pod, tunnel)
-	caught := [c | some c in tunnel.captures; c.known; count(capture.hits(c, needed)) > 0]
+	caught := capture.caught(pod, tunnel)
 	count(caught) > 0
 	met := [n | some n in needed; n.kind in kinds(caught, needed)]
 	finding := {
@@ -68,10 +68,7 @@ findings contains finding if {
 findings contains finding if {
 	some pod in input.facts.pods
 	some tunnel in capture.rerouting(pod)
-	tunnel.routes["default"]
-	tunnel.bypass.state == "absent"
-	every c in tunnel.captures { not c.known }
-	met := [n | some n in capture.needs(pod, tunnel); n.kind in {"name", "service", "api"}]
+	met := capture.blind(pod, tunnel)
 	count(met) > 0
 	finding := {
 		"ref": places.either(tunnel.bypass.ref, tunnel.container_ref),

@@ -21,7 +21,8 @@
 #     An `httpGet`, `tcpSocket` or `grpc` probe, or a Service that selects the pod, leads to a port that
 #     the image's firewall does not let in, or to a listener that is bound to loopback, or its answers
 #     enter the tunnel. **Error** for loopback, and for the firewall with a CNI in view that gives pods
-#     a /32 (Calico, Cilium).
+#     a /32 (Calico, Cilium). Answers are captured by a default route when the nodes' or pods' ranges
+#     are known and not left out of it, or when none is known and nothing is left out.
 #   silent: |
 #     - exec probes; a probe with a host of its own
 #     - the port is in the firewall's list, the firewall is off, or rules of the user's own are mounted
@@ -90,23 +91,62 @@ findings contains finding if {
 	some tunnel in capture.rerouting(pod)
 	tunnel.routes["default"]
 	tunnel.replies_kept == "absent"
-	tunnel.bypass.state == "absent"
 	not capture.broken(pod, tunnel)
 	every c in pods.clusters(pod) { not c.cni in near }
+	some askers in taken(tunnel)
 	count(pod.inbound) > 0
 	finding := {
 		"ref": places.either(tunnel.bypass.ref, tunnel.container_ref),
 		"pod": pod.id,
 		"severity": "warning",
 		"message": sprintf(
-			"%s in container %s takes the default route (%s), and nothing keeps the nodes and pods of the cluster out: answers to %s may enter the tunnel, and the connection times out",
-			[tunnel.family_title, tunnel.container, tunnel.routes.why, text.set_list({i.says | some i in pod.inbound})],
+			"%s in container %s takes the default route (%s), and nothing keeps %s out: answers to %s may enter the tunnel, and the connection times out",
+			[tunnel.family_title, tunnel.container, tunnel.routes.why, askers.says, text.set_list({i.says | some i in pod.inbound})],
 		),
 		"containers": {i.container | some i in pod.inbound; i.container != ""},
-		"related": [{"ref": i.ref, "says": sprintf("%s expects an answer", [i.says])} | some i in pod.inbound; places.written(i.ref)],
+		"clusters": askers.clusters,
+		"related": array.concat(
+			[{"ref": i.ref, "says": sprintf("%s expects an answer", [i.says])} | some i in pod.inbound; places.written(i.ref)],
+			places.ranges(askers.ranges),
+		),
 		"verify": {"tunnel": tunnel.container},
 	}
 }
+
+# Who asks and is captured: nodes and pods, whose addresses are known or, without
+# any bypass, whatever they are.
+taken(tunnel) := [{
+	"says": sprintf("the %s", [text.list([sprintf("%s range %s%s", [part.what, concat(", ", part.prefixes), text.of_cluster(part.cluster)]) | some part in parts(tunnel)])]),
+	"clusters": {part.cluster | some part in parts(tunnel); part.cluster != ""},
+	"ranges": [r | some c in tunnel.captures; c.known; some r in c.ranges; r.role in {part.what | some part in parts(tunnel)}],
+} |
+	count(parts(tunnel)) > 0
+] if {
+	located(tunnel)
+}
+
+taken(tunnel) := [{"says": "the nodes and pods of the cluster", "clusters": {c.cluster | some c in tunnel.captures; c.cluster != ""}, "ranges": []} |
+	tunnel.bypass.state == "absent"
+] if {
+	not located(tunnel)
+}
+
+# The range of those who ask is known for some cluster.
+located(tunnel) if {
+	some c in tunnel.captures
+	some r in c.ranges
+	r.role in {"pod", "node"}
+}
+
+parts(tunnel) := [part |
+	some c in tunnel.captures
+	c.known
+	some part in [
+		{"cluster": c.cluster, "what": "node", "prefixes": c.nodes},
+		{"cluster": c.cluster, "what": "pod", "prefixes": c.pods},
+	]
+	count(part.prefixes) > 0
+]
 
 filtered(pod) := [t |
 	pod.host_network.state != "unknown"

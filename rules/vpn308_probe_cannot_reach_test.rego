@@ -58,6 +58,26 @@ test_fires_as_warning_when_answers_are_captured if {
 	{f.severity | some f in found} == {"warning"}
 }
 
+test_fires_for_the_nodes_that_a_bypass_lacks if {
+	found := vpn308.findings with input as with_pod(
+		{},
+		{
+			"replies_kept": "absent", "bypass": testing.bypass({"state": "present", "entries": testing.prefixes(["10.96.0.0/12"])}),
+			"captures": [testing.capture({"nodes": ["192.168.10.0/24"], "ranges": [testing.range("node", "192.168.10.0/24")]})],
+		},
+		[],
+	)
+	count(found) == 1
+	some f in found
+	contains(f.message, "nothing keeps the node range 192.168.10.0/24 of cluster prod out")
+	f.clusters == {"prod"}
+	testing.ref("/node") in {r.ref | some r in f.related}
+}
+
+test_silent_when_nobody_who_asks_is_captured if {
+	count(vpn308.findings) == 0 with input as with_pod({}, {"replies_kept": "absent", "captures": [testing.capture({"ranges": [testing.range("pod", "10.244.0.0/16")]})]}, [])
+}
+
 test_silent_when_the_port_is_let_in if {
 	count(vpn308.findings) == 0 with input as with_pod({}, closed([8888]), cni("calico"))
 }

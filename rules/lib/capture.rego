@@ -40,18 +40,27 @@ hits(capture, needed) := [hit |
 	count(hit.for & kinds(needed)) > 0
 ]
 
-# Something that a container needs is captured, or certainly would be if the
-# cluster's ranges were known: VPN302 says so.
-broken(pod, tunnel) if {
+# The clusters of which something is captured that a container needs.
+caught(pod, tunnel) := [c |
 	some c in tunnel.captures
 	c.known
 	count(hits(c, needs(pod, tunnel))) > 0
-}
+]
 
-broken(pod, tunnel) if {
+# What is captured whatever the cluster's ranges are, where none is known: a
+# default route without any bypass.
+blind(pod, tunnel) := [n |
 	tunnel.routes["default"]
 	tunnel.bypass.state == "absent"
-	every c in tunnel.captures { not c.known }
+	unseen(tunnel)
 	some n in needs(pod, tunnel)
 	n.kind in {"name", "service", "api"}
-}
+]
+
+# No range of the pod's clusters is known.
+unseen(tunnel) if every c in tunnel.captures { not c.known }
+
+# VPN302 reports the tunnel.
+broken(pod, tunnel) if count(caught(pod, tunnel)) > 0
+
+broken(pod, tunnel) if count(blind(pod, tunnel)) > 0
