@@ -20,10 +20,11 @@
 #   family: forwarding
 #   claims: [F4]
 #   fires: |
-#     A VPN server with a client pool has more than one replica, or a rolling update whose surge is
-#     written down, and its replicas share key and pool.
+#     A VPN server with a client pool has more than one replica, or is a Deployment whose rolling update
+#     starts the new pod before the old one ends, as it does by default, and its replicas share key and
+#     pool.
 #   silent: |
-#     - one replica, with `Recreate` or without any strategy written
+#     - one replica, with `Recreate` or `maxSurge: 0`, or in a StatefulSet
 #     - each replica has a volume of its own (a volume claim template that the server mounts)
 #     - members of a mesh, clients, proxies
 #     - whether the pod is a server cannot be seen
@@ -32,6 +33,7 @@
 #   since: "0.1"
 package vpnlint.rules.vpn113
 
+import data.vpnlint.lib.places
 import data.vpnlint.lib.pods
 import data.vpnlint.lib.text
 
@@ -57,8 +59,12 @@ findings contains finding if {
 several(pod) := {{"ref": pod.replicas_ref, "says": sprintf("%d replicas run at once", [pod.replicas])}} if {
 	pod.replicas > 1
 } else := {{
-	"ref": pod.surge.ref,
-	"says": sprintf("a rolling update with maxSurge %s runs old and new pods at once", [pod.surge.value]),
+	"ref": places.either(pod.surge.ref, pod.ref),
+	"says": sprintf("a rolling update with maxSurge %s%s runs old and new pods at once", [pod.surge.value, by_default(pod.surge)]),
 }} if {
-	pod.surge.state == "present"
+	pod.surge.value != ""
 } else := set()
+
+by_default(surge) := ", the default," if surge.state == "absent"
+
+by_default(surge) := "" if surge.state != "absent"

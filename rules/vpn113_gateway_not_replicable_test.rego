@@ -23,6 +23,14 @@ test_fires_for_a_surge if {
 	f.ref == testing.ref("/maxSurge")
 }
 
+test_fires_for_the_default_of_a_deployment if {
+	found := vpn113.findings with input as gateway({"surge": {"state": "absent", "value": "25%", "ref": testing.ref("/spec")}})
+	count(found) == 1
+	some f in found
+	f.ref == testing.ref("/spec")
+	contains(f.message, "maxSurge 25%, the default, runs old and new pods at once")
+}
+
 test_fires_once_for_both if {
 	count(vpn113.findings) == 1 with input as gateway(object.union(surge, {"replicas": 3}))
 }

@@ -125,16 +125,26 @@ func runsToCompletion(o *source.Object) bool {
 	return false
 }
 
-// surgeOf reads a rolling update whose surge is written down; the default's is
-// left alone, since it is what every Deployment has.
+// surgeOf reads how many pods a rolling update adds before it takes old ones
+// away. A Deployment without a word about it adds a quarter, rounded up.
 func surgeOf(o *source.Object) Setting {
 	strategy := root(o).get("spec", "strategy")
 	surge := strategy.get("rollingUpdate", "maxSurge")
-	text, has := surge.scalar()
-	if o.Kind != "Deployment" || !has || strategy.get("type").text() == "Recreate" || strings.Trim(text, "0%") == "" {
-		return Setting{State: Absent, Ref: strategy.ref()}
+	none := Setting{State: Absent, Ref: strategy.ref()}
+	kind, isText := strategy.get("type").str()
+	if o.Kind != "Deployment" || isText && kind != "RollingUpdate" {
+		return none
 	}
-	return Setting{State: Present, Value: text, Ref: surge.ref()}
+	text, has := surge.scalar()
+	switch {
+	case !surge.exists():
+		none.Value = "25%"
+		return none
+	case !has || placeholder(text) != "" || strings.Trim(text, "0%") == "":
+		return none
+	default:
+		return Setting{State: Present, Value: text, Ref: surge.ref()}
+	}
 }
 
 func replicasOf(top node) int {

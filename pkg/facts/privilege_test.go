@@ -32,22 +32,25 @@ func TestPrivilegeNeeds(t *testing.T) {
 
 func TestSurge(t *testing.T) {
 	for _, tt := range []struct {
-		name, strategy string
-		want           Known
+		name, strategy, value string
+		want                  Known
 	}{
-		{"none written", "", Absent},
-		{"recreate", "strategy: {type: Recreate}", Absent},
-		{"a rolling update without a surge written", "strategy: {type: RollingUpdate}", Absent},
-		{"no surge", "strategy: {type: RollingUpdate, rollingUpdate: {maxSurge: 0}}", Absent},
-		{"no surge in percent", "strategy: {rollingUpdate: {maxSurge: 0%}}", Absent},
-		{"one", "strategy: {type: RollingUpdate, rollingUpdate: {maxSurge: 1}}", Present},
-		{"a part", "strategy: {rollingUpdate: {maxSurge: 25%}}", Present},
-		{"a wrong type", "strategy: {rollingUpdate: {maxSurge: [1]}}", Absent},
+		{"none written", "", "25%", Absent},
+		{"recreate", "strategy: {type: Recreate}", "", Absent},
+		{"a rolling update without a surge written", "strategy: {type: RollingUpdate}", "25%", Absent},
+		{"another part of it", "strategy: {rollingUpdate: {maxUnavailable: 1}}", "25%", Absent},
+		{"no surge", "strategy: {type: RollingUpdate, rollingUpdate: {maxSurge: 0}}", "", Absent},
+		{"no surge in percent", "strategy: {rollingUpdate: {maxSurge: 0%}}", "", Absent},
+		{"one", "strategy: {type: RollingUpdate, rollingUpdate: {maxSurge: 1}}", "1", Present},
+		{"a part", "strategy: {rollingUpdate: {maxSurge: 25%}}", "25%", Present},
+		{"a wrong type", "strategy: {rollingUpdate: {maxSurge: [1]}}", "", Absent},
+		{"filled in later", "strategy: {type: '${STRATEGY}'}", "", Absent},
+		{"a number that is filled in later", "strategy: {rollingUpdate: {maxSurge: '${SURGE}'}}", "", Absent},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			text := strings.Replace(deployment("containers: [{name: vpn, image: kylemanna/openvpn}]"), "\nspec:\n", "\nspec:\n  "+tt.strategy+"\n", 1)
-			if p, _ := onlyPod(t, text); p.Surge.State != tt.want {
-				t.Errorf("got %+v, want %s", p.Surge, tt.want)
+			if p, _ := onlyPod(t, text); p.Surge.State != tt.want || p.Surge.Value != tt.value {
+				t.Errorf("got %+v, want %s %q", p.Surge, tt.want, tt.value)
 			}
 		})
 	}

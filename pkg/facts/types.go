@@ -110,9 +110,9 @@ type Pod struct {
 	Labels      map[string]string `json:"labels"`
 	Annotations map[string]string `json:"annotations"`
 	Replicas    int               `json:"replicas"` // 1 where not said
-	// ReplicasRef is the number, Surge a rolling update that is written to start
-	// the new pod before the old one ends, StatePerReplica a volume claim
-	// template that the VPN's container mounts.
+	// ReplicasRef is the number, Surge how many pods a rolling update adds before
+	// the old ones end ("" for none), StatePerReplica a volume claim template that
+	// the VPN's container mounts.
 	ReplicasRef     source.Ref `json:"replicas_ref"`
 	Surge           Setting    `json:"surge"`
 	StatePerReplica bool       `json:"state_per_replica"`
