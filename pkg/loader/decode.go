@@ -175,6 +175,9 @@ type decoder struct {
 
 	objects []*source.Object
 	gaps    []finding.Gap
+	offsets []int // of the gaps, in the text
+	// strict: a key that is written twice is a gap in whatever document.
+	strict bool
 }
 
 const lostDocument = "what this document declares is missing from this report; the other documents of the file were read"
@@ -189,6 +192,7 @@ func (d *decoder) gap(offset int, what, why, consequence string) {
 
 func (d *decoder) addGap(kind finding.GapKind, offset int, what, why, consequence string) {
 	at := d.m.Map(offset, offset).Primary
+	d.offsets = append(d.offsets, offset)
 	d.gaps = append(d.gaps, finding.Gap{
 		Kind: kind, File: at.File, Line: at.Span.Start.Line, What: what, Why: why, Consequence: consequence,
 	})
@@ -294,10 +298,13 @@ func (d *decoder) parse(c chunk) (v any, root *yaml.Node, doc *document, ok bool
 		d.gap(offset, "the document could not be read", explainSyntax(text, err.Error()), "")
 		return nil, nil, nil, false
 	}
-	if m, ok := v.(map[string]any); ok && d.isObject(m) {
+	if m, ok := v.(map[string]any); d.strict || ok && d.isObject(m) {
 		for _, k := range b.duplicates {
-			d.addGap(finding.Unmodelled, doc.start(k), fmt.Sprintf("key %q is written twice in one mapping", k.Value),
-				"Kubernetes reads the last one and drops the others; remove those that are not meant",
+			why := "Kubernetes reads the last one and drops the others; remove those that are not meant"
+			if d.strict {
+				why = "remove one of them"
+			}
+			d.addGap(finding.Unmodelled, doc.start(k), fmt.Sprintf("key %q is written twice in one mapping", k.Value), why,
 				"the last value was checked, the others were not")
 		}
 	}

@@ -35,6 +35,8 @@ type valueSet struct {
 	// kustomization gives which inflates it.
 	bundled []bundledValues
 	files   []string // of the user
+	// single are values that a target sets; they win over its files.
+	single []SetValue
 }
 
 // bundledValues is a values file that has been read; fixed is where its values
@@ -160,12 +162,24 @@ func isCIValues(name string) bool {
 // renderChartSets renders the chart at dir with each of its value sets. What
 // could not be seen under all of them is one gap; under some, a gap that names
 // them.
-func renderChartSets(ctx context.Context, t *tree, dir string, opts Options) outcome {
+//
+// With a target its values take the place of the chart's own sets.
+func renderChartSets(ctx context.Context, t *tree, dir string, opts Options, target *Target) outcome {
 	at, gap := openChart(t, dir, opts.Limits.withDefaults())
 	if gap != nil {
 		return outcome{rendered: rendered{gaps: []finding.Gap{*gap}, used: []string{dir}}}
 	}
 	sets, gaps := chartSets(at, opts)
+	if target != nil {
+		opts = opts.forTarget(*target)
+		own, err := target.valueSet(opts)
+		if err != nil {
+			g := setGap(unreadable(t.display(dir), err))
+			return outcome{rendered: rendered{gaps: []finding.Gap{g}, used: []string{dir}}}
+		}
+		gaps = nil
+		sets = append([]valueSet{own}, slices.DeleteFunc(sets, func(s valueSet) bool { return s.files == nil })...)
+	}
 	names := make([]string, len(sets))
 	for i, s := range sets {
 		names[i] = s.name

@@ -29,6 +29,17 @@ type rendered struct {
 	used    []string // tree paths that it consumed
 }
 
+// copied returns the same with objects of its own.
+func (r rendered) copied() rendered {
+	objects := make([]*source.Object, len(r.objects))
+	for i, shared := range r.objects {
+		o := *shared
+		objects[i] = &o
+	}
+	r.objects = objects
+	return r
+}
+
 // PathError is the error of a path on the command line that cannot be used.
 type PathError struct {
 	Path string // as given
@@ -230,6 +241,9 @@ type job struct {
 	kind  source.InputKind
 	shown string
 	run   func() outcome
+	// target is how it is rendered, one of a number of them; nil for none.
+	target     *Target
+	number, of int
 }
 
 // outcome is what a job came to. Skip is set for a file that is no Kubernetes.
@@ -250,19 +264,37 @@ func (l *load) jobs(ctx context.Context) []job {
 		l.result.Gaps = append(l.result.Gaps, s.gaps...)
 		l.result.Skipped = append(l.result.Skipped, s.skipped...)
 		for _, dir := range sortedKeys(s.charts) {
-			jobs = append(jobs, job{source.Chart, s.t.display(dir), func() outcome {
-				return renderChartSets(ctx, s.t, dir, l.opts)
-			}})
+			jobs = append(jobs, l.eachTarget(s.t, job{kind: source.Chart, shown: s.t.display(dir)}, dir, func(target *Target) outcome {
+				return renderChartSets(ctx, s.t, dir, l.opts, target)
+			})...)
 		}
 		for _, dir := range sortedKeys(s.kustomizations) {
-			jobs = append(jobs, job{source.Kustomization, s.t.display(dir), func() outcome {
-				return outcome{rendered: renderKustomization(ctx, s.t, s.graph(dir), l.opts)}
-			}})
+			// Built once, however many clusters it is for.
+			build := sync.OnceValue(func() rendered { return renderKustomization(ctx, s.t, s.graph(dir), l.opts) })
+			jobs = append(jobs, l.eachTarget(s.t, job{kind: source.Kustomization, shown: s.t.display(dir)}, dir, func(*Target) outcome {
+				return outcome{rendered: build().copied()}
+			})...)
 		}
 		for _, name := range sortedKeys(s.files) {
 			named := s.files[name]
-			jobs = append(jobs, job{source.Manifest, s.t.display(name), func() outcome { return l.manifest(ctx, s.t, name, named) }})
+			jobs = append(jobs, job{kind: source.Manifest, shown: s.t.display(name), run: func() outcome { return l.manifest(ctx, s.t, name, named) }})
 		}
+	}
+	return jobs
+}
+
+// eachTarget makes a job of each target of an input, one where it has none.
+func (l *load) eachTarget(t *tree, like job, name string, run func(*Target) outcome) []job {
+	targets := l.targetsOf(t, name)
+	if len(targets) == 0 {
+		like.run = func() outcome { return run(nil) }
+		return []job{like}
+	}
+	jobs := make([]job, len(targets))
+	for i := range targets {
+		jobs[i] = like
+		jobs[i].target, jobs[i].number, jobs[i].of = &targets[i], i, len(targets)
+		jobs[i].run = func() outcome { return run(&targets[i]) }
 	}
 	return jobs
 }
@@ -296,6 +328,7 @@ func (l *load) run(ctx context.Context, jobs []job) {
 			l.result.Skipped = append(l.result.Skipped, Skip{Path: jobs[i].shown, Why: o.skip})
 			continue
 		}
+		markInput(o, jobs[i].shown, jobs[i].target, jobs[i].number, jobs[i].of)
 		l.result.Inputs = append(l.result.Inputs, Input{Kind: jobs[i].kind, Path: jobs[i].shown})
 		l.parts = append(l.parts, part{objects: o.objects, sets: o.sets})
 		for _, f := range o.files {
@@ -307,6 +340,7 @@ func (l *load) run(ctx context.Context, jobs []job) {
 // finish names the objects and sorts what is not in order yet.
 func (l *load) finish() *Result {
 	r := &l.result
+	r.Inputs = slices.Compact(r.Inputs) // an input with several targets is one
 	r.Groups = groups(l.parts)
 	r.Objects = r.Groups[0].Objects
 	slices.SortStableFunc(r.Gaps, func(a, b finding.Gap) int {

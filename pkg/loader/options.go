@@ -28,6 +28,8 @@ type Options struct {
 	// its defaults and the ci/*-values.yaml files that it brings. ValuesFiles and
 	// Set hold for all sets.
 	ValueSets   []ValueSet
+	// Targets say how to render certain charts.
+	Targets     []Target
 	ReleaseName string // default: the chart's name
 	Namespace   string // default: "default"
 	KubeVersion string // default: DefaultKubeVersion

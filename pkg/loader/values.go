@@ -173,6 +173,9 @@ func (s *valueScope) setter(path []string, hops int) (source.Location, string, b
 			}
 			if l.tree != nil {
 				if hasPath(l.tree, rest) {
+					if l.fixed != nil {
+						return *l.fixed, l.by, true
+					}
 					return source.Location{}, l.by, true
 				}
 				continue
@@ -375,6 +378,13 @@ func readUserValues(opts Options, set valueSet, limits Limits) (*userValues, *fi
 		if err := add(v); err != nil {
 			return nil, failed(v.file.Path(), err)
 		}
+	}
+	for _, v := range set.single {
+		only := map[string]any{}
+		if err := errors.Join(v.into(u.merged), v.into(only)); err != nil {
+			return nil, failed(v.At.File, fmt.Errorf("set %s: %w", v.Path, err))
+		}
+		u.layers = append([]*valueLayer{{by: byTarget, tree: only, fixed: &v.At}}, u.layers...)
 	}
 	for _, name := range slices.Concat(opts.ValuesFiles, set.files) {
 		file, err := readValuesFile(opts, name, limits)

@@ -127,6 +127,12 @@ type Object struct {
 	// what was rendered as one: the chart, the kustomization, or the directory
 	// of a plain manifest. It decides which cluster the object belongs to.
 	Unit string
+	// Path is the input's own path: the directory (or archive) of a chart or
+	// kustomization, the file of a plain manifest.
+	Path string
+	// Cluster is the name of the planned cluster that the target names by which
+	// the object was rendered; "" for none.
+	Cluster string
 	// Input is how the object was read.
 	Input InputKind
 	// Helm is the part that the object has in a chart beside its workloads.
