@@ -30,6 +30,7 @@ type lintFlags struct {
 	sourceRoot   string
 	color        string
 	verbose      bool
+	config       configFlags
 }
 
 func newLint(std streams) *cobra.Command {
@@ -45,8 +46,13 @@ A chart is rendered with its default values, with each ci/*-values.yaml that it
 brings, and with each --value-set; a finding says under which of them it holds.
 -f beats the files in ci/, --set beats all files.
 
-Exit code 0: nothing found. 1: a finding at or above --fail-on. 2: wrong usage.
-3: something could not be read, so that the report is no pass (--allow-gaps).`,
+The plan file .vpnlint.yaml, in the working directory or above it in its git work
+tree, says which clusters there are, how charts are rendered for them, and which
+findings not to report (vpnlint schema config).
+
+Exit code 0: nothing found. 1: a finding at or above --fail-on. 2: wrong usage,
+or a plan file with a mistake. 3: something could not be read, so that the report
+is no pass (--allow-gaps).`,
 		Example: `  vpnlint lint .
   vpnlint lint charts/openvpn -f env/prod.yaml --set ipForwardInitContainer=true
   vpnlint lint -o text -o sarif=vpnlint.sarif clusters/prod
@@ -69,6 +75,7 @@ Exit code 0: nothing found. 1: a finding at or above --fail-on. 2: wrong usage.
 	f.StringVar(&flags.failOn, "fail-on", "warning", "exit with 1 from this `SEVERITY` on: error, warning, note or never")
 	f.BoolVar(&flags.allowGaps, "allow-gaps", false, "do not exit with 3 for inputs that could not be read")
 	f.BoolVar(&flags.failOnGaps, "fail-on-gaps", false, "exit with 3 for values that could not be seen, too")
+	flags.config.register(f)
 	f.StringVar(&flags.sourceRoot, "src-root", "", "`DIR` that SARIF paths are relative to (default: the git root)")
 	f.StringVar(&flags.color, "color", "auto", "`WHEN` to colour text: auto, always or never")
 	isolateFlag(f, &flags.isolate)
@@ -189,7 +196,11 @@ func runLint(cmd *cobra.Command, paths []string, flags lintFlags, std streams) e
 	if flags.verbose {
 		hear(std)
 	}
-	result, err := lint.Run(cmd.Context(), paths, lint.Options{Load: flags.load, RulesTime: time.Duration(flags.rulesSeconds) * time.Second, Version: version()})
+	plan, err := flags.config.load(dir, flags.load.Limits)
+	if err != nil {
+		return err
+	}
+	result, err := lint.Run(cmd.Context(), paths, lint.Options{Load: flags.load, Plan: plan, RulesTime: time.Duration(flags.rulesSeconds) * time.Second, Version: version()})
 	if err != nil {
 		return err
 	}

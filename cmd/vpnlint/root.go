@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/vpnlint/vpnlint/pkg/config"
 	"github.com/vpnlint/vpnlint/pkg/lint"
 	"github.com/vpnlint/vpnlint/pkg/report"
 )
@@ -40,6 +41,13 @@ func run(ctx context.Context, args []string, std streams) int {
 	var exit exitError
 	if errors.As(err, &exit) {
 		return exit.code
+	}
+	var wrong *config.Error
+	if errors.As(err, &wrong) {
+		for line := range strings.SplitSeq(wrong.Error(), "\n") {
+			fmt.Fprintln(std.err, report.Plain(line)) // file:line:column first, as editors read it
+		}
+		return lint.ExitUsage
 	}
 	fmt.Fprintln(std.err, report.Plain("vpnlint: "+strings.TrimSpace(err.Error())))
 	return lint.ExitUsage

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/vpnlint/vpnlint/pkg/config"
 	"github.com/vpnlint/vpnlint/pkg/report"
 )
 
@@ -25,6 +26,19 @@ func newSchema(std streams) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			_, err := io.WriteString(std.out, report.PlanSchema())
+			return err
+		},
+	})
+	cmd.AddCommand(&cobra.Command{
+		Use:   "config",
+		Short: "Print the schema of the plan file, " + config.FileName,
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			schema, err := config.JSONSchema()
+			if err != nil {
+				return err
+			}
+			_, err = io.WriteString(std.out, schema)
 			return err
 		},
 	})

@@ -20,11 +20,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bmatcuk/doublestar/v4"
-
 	"github.com/vpnlint/vpnlint/pkg/finding"
 	"github.com/vpnlint/vpnlint/pkg/loader"
 	"github.com/vpnlint/vpnlint/pkg/source"
+	"github.com/vpnlint/vpnlint/pkg/suggest"
+	"github.com/vpnlint/vpnlint/pkg/suppress"
 )
 
 // FileName is the name of the plan file.
@@ -61,7 +61,7 @@ type Config struct {
 	Targets  []loader.Target
 	// Severities are those of the rules that the file names; "" is off.
 	Severities map[string]finding.Severity
-	Suppress   []Suppression
+	Suppress   []suppress.Entry
 
 	dir, workDir string // of the file, and of the run; absolute
 }
@@ -75,25 +75,6 @@ type Cluster struct {
 	paths []string
 }
 
-// Suppression is an entry of suppress.
-type Suppression struct {
-	Rule string
-	// Path is the glob as written, "" for all files.
-	Path string
-	// Reason is why the findings are no fault; "" when the file gives none.
-	Reason string
-	// At is the entry's first line.
-	At source.Location
-
-	dir, workDir string
-}
-
-// Matches reports whether the entry is about findings in a file, given as its
-// path relative to the working directory.
-func (s Suppression) Matches(file string) bool {
-	return s.Path == "" || matches(s.Path, s.dir, filepath.Join(s.workDir, file))
-}
-
 // Off reports whether a rule is turned off.
 func (c *Config) Off(rule string) bool {
 	if c == nil {
@@ -101,6 +82,19 @@ func (c *Config) Off(rule string) bool {
 	}
 	severity, named := c.Severities[rule]
 	return named && severity == ""
+}
+
+// HasClusters reports whether the plan names clusters.
+func (c *Config) HasClusters() bool { return c != nil && len(c.Clusters) > 0 }
+
+// Named returns the place of the cluster with a name, none when there is none.
+func (c *Config) Named(name string) []int {
+	for i := range c.Clusters {
+		if name != "" && c.Clusters[i].Name == name {
+			return []int{i}
+		}
+	}
+	return nil
 }
 
 // Members returns the places of the clusters that an input belongs to, given
@@ -111,7 +105,9 @@ func (c *Config) Members(input string) []int {
 	}
 	var out []int
 	for i, cluster := range c.Clusters {
-		if cluster.All || slices.ContainsFunc(cluster.paths, func(glob string) bool { return matches(glob, c.dir, filepath.Join(c.workDir, input)) }) {
+		if cluster.All || slices.ContainsFunc(cluster.paths, func(glob string) bool {
+			return matches(glob, c.dir, filepath.Join(c.workDir, filepath.FromSlash(input)))
+		}) {
 			out = append(out, i)
 		}
 	}
@@ -124,8 +120,7 @@ func matches(glob, dir, name string) bool {
 	if err != nil || !filepath.IsLocal(rel) {
 		return false
 	}
-	ok, err := doublestar.Match(path.Clean(strings.TrimPrefix(glob, "./")), filepath.ToSlash(rel))
-	return err == nil && ok
+	return source.MatchGlob(glob, filepath.ToSlash(rel))
 }
 
 // Load finds and reads the plan file; nil when there is none. The error is an
@@ -237,9 +232,14 @@ func (c *Config) rules(d *decoder, file document, known []string) {
 		if says := unknownRule(string(s.Rule), known); says != "" && s.Rule != "" {
 			d.meaning(pointer+"/rule", "%s", says)
 		}
-		c.Suppress = append(c.Suppress, Suppression{
-			Rule: string(s.Rule), Path: string(s.Path), Reason: strings.TrimSpace(string(s.Reason)), At: d.at(pointer), dir: c.dir, workDir: c.workDir,
-		})
+		everywhere := "**"
+		entry := suppress.Entry{
+			Rule: string(s.Rule), Path: cmp.Or(string(s.Path), everywhere), Reason: strings.TrimSpace(string(s.Reason)), At: d.at(pointer),
+		}
+		entry.Covers = func(file string) bool {
+			return matches(entry.Path, c.dir, filepath.Join(c.workDir, filepath.FromSlash(file)))
+		}
+		c.Suppress = append(c.Suppress, entry)
 	}
 	for i, cluster := range file.Clusters {
 		for j, pool := range cluster.ClientPools {
@@ -256,7 +256,7 @@ func unknownRule(id string, known []string) string {
 	if slices.Contains(known, id) {
 		return ""
 	}
-	if near := nearest(id, known); near != "" {
+	if near := suggest.Nearest(id, known); near != "" {
 		return fmt.Sprintf("there is no rule %q; did you mean %s?", clip(id), near)
 	}
 	return fmt.Sprintf("there is no rule %q; vpnlint rules lists them", clip(id))
@@ -330,7 +330,7 @@ func sortedNames[V any](m map[name]V) []string {
 }
 
 func unknownCluster(wrong string, names []string) string {
-	if near := nearest(wrong, names); near != "" {
+	if near := suggest.Nearest(wrong, names); near != "" {
 		return fmt.Sprintf("there is no cluster %q in clusters; did you mean %s?", clip(wrong), near)
 	}
 	if len(names) == 0 {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/vpnlint/vpnlint/pkg/loader"
 	"github.com/vpnlint/vpnlint/pkg/source"
+	"github.com/vpnlint/vpnlint/pkg/suggest"
 )
 
 // Problem is one thing that is wrong with a plan file, and where.
@@ -170,7 +171,7 @@ func (d *decoder) place(pointer string) source.Location {
 
 func (d *decoder) unknownKey(key, pointer, title string, keys []string) {
 	hint := "; its keys are " + strings.Join(keys, ", ")
-	if near := nearest(key, keys); near != "" {
+	if near := suggest.Nearest(key, keys); near != "" {
 		hint = "; did you mean " + near + "?"
 	}
 	d.shape(d.doc.Key(pointer), "unknown key %q%s%s", clip(key), within(title), hint)

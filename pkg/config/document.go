@@ -3,13 +3,13 @@ package config
 import (
 	"fmt"
 	"net/netip"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/bmatcuk/doublestar/v4"
-
 	"github.com/vpnlint/vpnlint/pkg/grammar"
+	"github.com/vpnlint/vpnlint/pkg/suggest"
 )
 
 // This file is the shape of the plan file. The decoder and the published schema
@@ -153,20 +153,21 @@ func (text) judge(string) string { return "" }
 
 func (glob) describe() map[string]any { return described(map[string]any{"minLength": 1}) }
 
-// judge bounds what matching may cost: each {a,b} doubles it.
 func (glob) judge(s string) string {
-	const longest, groups = 1000, 8
 	switch {
 	case strings.TrimSpace(s) == "":
 		return "it is empty"
 	case strings.HasPrefix(s, "/"):
 		return "it is absolute; globs are relative to the directory of this file"
-	case strings.HasPrefix(s, "../") || strings.Contains(s, "/../") || s == "..":
+	case slices.Contains(strings.Split(s, "/"), ".."):
 		return "it leaves the directory of this file"
-	case len(s) > longest || strings.Count(s, "{") > groups:
-		return fmt.Sprintf("it is too long: at most %d bytes and %d groups in braces", longest, groups)
-	case !doublestar.ValidatePattern(s):
-		return "it is no glob: a bracket, brace or backslash is not closed"
+	case strings.ContainsAny(s, "{}"):
+		return "braces mean nothing in it; write a glob for each of the alternatives"
+	}
+	for segment := range strings.SplitSeq(s, "/") {
+		if _, err := path.Match(segment, ""); err != nil {
+			return "it is no glob: a bracket or backslash is not closed"
+		}
 	}
 	return ""
 }
@@ -275,7 +276,7 @@ func judgeEnum(e enum, s string) string {
 	if slices.Contains(values, s) {
 		return ""
 	}
-	if near := nearest(s, values); near != "" {
+	if near := suggest.Nearest(s, values); near != "" {
 		return fmt.Sprintf("%q is none of its values; did you mean %s?", clip(s), near)
 	}
 	if len(values) == 1 {

@@ -6,10 +6,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/vpnlint/vpnlint/pkg/check"
 	"github.com/vpnlint/vpnlint/pkg/cidrplan"
+	"github.com/vpnlint/vpnlint/pkg/config"
 	"github.com/vpnlint/vpnlint/pkg/facts"
 	"github.com/vpnlint/vpnlint/pkg/finding"
 	"github.com/vpnlint/vpnlint/pkg/images"
@@ -27,8 +29,8 @@ type Options struct {
 	// DefaultRulesTime. To take longer is an error of the run: a report without
 	// some of its findings would look like a pass.
 	RulesTime time.Duration
-	// Suppress are the suppressions of the configuration.
-	Suppress []suppress.Entry
+	// Plan is the plan file, nil for none.
+	Plan *config.Config
 	// Version of vpnlint, for the report.
 	Version string
 }
@@ -70,7 +72,7 @@ func (l *Linter) Page(id string) (string, bool) { return l.engine.Page(id) }
 // vpnlint itself (a rule that fails to evaluate); what is wrong with an input
 // is a gap in the report and never an error.
 func (l *Linter) Run(ctx context.Context, paths []string, opts Options) (report.Report, error) {
-	loaded, err := loader.Load(ctx, paths, opts.Load)
+	loaded, err := loader.Load(ctx, paths, opts.load())
 	if err != nil {
 		return report.Report{}, err
 	}
@@ -89,7 +91,7 @@ func Run(ctx context.Context, paths []string, opts Options) (report.Report, erro
 		l, err := New(ctx)
 		ready <- made{linter: l, err: err}
 	}()
-	loaded, err := loader.Load(ctx, paths, opts.Load)
+	loaded, err := loader.Load(ctx, paths, opts.load())
 	done := <-ready
 	if err == nil {
 		err = done.err
@@ -100,6 +102,15 @@ func Run(ctx context.Context, paths []string, opts Options) (report.Report, erro
 	return done.linter.judge(ctx, loaded, opts)
 }
 
+// load are the loader's options with what the plan file adds.
+func (o Options) load() loader.Options {
+	load := o.Load
+	if o.Plan != nil {
+		load.Targets = o.Plan.Targets
+	}
+	return load
+}
+
 // judge takes what was loaded through facts, plan and rules.
 func (l *Linter) judge(ctx context.Context, loaded *loader.Result, opts Options) (report.Report, error) {
 	groups, err := l.distinct(ctx, loaded.Groups)
@@ -108,37 +119,40 @@ func (l *Linter) judge(ctx context.Context, loaded *loader.Result, opts Options)
 	}
 	var said []held
 	gaps := loaded.Gaps
-	var plan cidrplan.Plan
+	var claims []cidrplan.Claim // of the default value sets
 	for i, group := range groups {
-		known, err := l.read(ctx, group.Objects)
-		if err != nil {
-			return report.Report{}, err
-		}
-		computed := cidrplan.Compute(known.Claims)
-		findings, err := l.evaluate(ctx, check.Input{Facts: known, Plan: computed, Objects: group.Objects}, opts)
-		if err != nil {
-			return report.Report{}, err
-		}
-		for _, f := range findings {
-			said = append(said, held{finding: f, groups: group.Names})
-		}
-		gaps = append(gaps, locateGaps(known.Gaps, group.Objects)...)
-		if i == 0 {
-			plan = computed
+		for _, r := range readings(group.Objects, opts.Plan) {
+			known, err := l.read(ctx, r.objects, r.options(opts.Plan))
+			if err != nil {
+				return report.Report{}, err
+			}
+			if i == 0 {
+				claims = append(claims, known.Claims...)
+			}
+			all := r.everything(opts.Plan)
+			findings, err := l.evaluate(ctx, check.Input{Facts: known, Plan: cidrplan.Compute(known.Claims), Objects: all}, opts)
+			if err != nil {
+				return report.Report{}, err
+			}
+			for _, f := range r.settle(findings, opts.Plan) {
+				said = append(said, held{finding: f, groups: group.Names})
+			}
+			gaps = append(gaps, locateGaps(known.Gaps, all)...)
 		}
 	}
-	complaints := applySuppressions(readSuppressions(loaded, groups, opts.Suppress), said,
-		suppress.Run{Rules: l.engine.Rules(), Unseen: unseen(gaps, loaded.Files)})
-	for _, f := range complaints {
+	files := opts.files(loaded.Files)
+	complaints := applySuppressions(readSuppressions(files, groups, opts.entries()), said,
+		suppress.Run{Rules: l.engine.Rules(), Off: opts.off(), Unseen: unseen(gaps, files)})
+	for _, f := range applySeverities(complaints, opts.Plan) {
 		said = append(said, held{finding: f, groups: setNames(groups)})
 	}
 	r := report.Report{
 		Version:   opts.Version,
 		Findings:  mergeSets(said, groups),
 		Gaps:      sortGaps(gaps),
-		Plan:      plan,
+		Plan:      cidrplan.Compute(claims),
 		Rules:     l.engine.Rules(),
-		Files:     loaded.Files,
+		Files:     files,
 		ValueSets: setNames(groups),
 	}
 	r.Summary = summarize(r, len(loaded.Inputs), countObjects(loaded.Groups))
@@ -146,6 +160,35 @@ func (l *Linter) judge(ctx context.Context, loaded *loader.Result, opts Options)
 		r.Skipped = append(r.Skipped, report.Skip(skip))
 	}
 	return r, nil
+}
+
+// files are the texts that the report may point into.
+func (o Options) files(loaded map[string]*source.File) map[string]*source.File {
+	if o.Plan == nil {
+		return loaded
+	}
+	files := maps.Clone(loaded)
+	files[o.Plan.File] = o.Plan.Text
+	return files
+}
+
+// entries are the suppressions of the plan file.
+func (o Options) entries() []suppress.Entry {
+	if o.Plan == nil {
+		return nil
+	}
+	return o.Plan.Suppress
+}
+
+// off are the rules that the plan file turns off.
+func (o Options) off() map[string]bool {
+	off := map[string]bool{}
+	if o.Plan != nil {
+		for rule := range o.Plan.Severities {
+			off[rule] = o.Plan.Off(rule)
+		}
+	}
+	return off
 }
 
 // evaluate runs the rules within their time.
@@ -164,8 +207,8 @@ func (l *Linter) evaluate(ctx context.Context, in check.Input, opts Options) ([]
 	return findings, nil
 }
 
-func (l *Linter) read(ctx context.Context, objects []*source.Object) (*facts.Facts, error) {
-	known, err := facts.Read(ctx, objects, l.catalog, facts.Options{})
+func (l *Linter) read(ctx context.Context, objects []*source.Object, opts facts.Options) (*facts.Facts, error) {
+	known, err := facts.Read(ctx, objects, l.catalog, opts)
 	if err != nil {
 		return nil, fmt.Errorf("read the facts: %w", err)
 	}

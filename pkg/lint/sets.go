@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/vpnlint/vpnlint/pkg/facts"
 	"github.com/vpnlint/vpnlint/pkg/finding"
 	"github.com/vpnlint/vpnlint/pkg/loader"
 	"github.com/vpnlint/vpnlint/pkg/source"
@@ -19,7 +20,7 @@ import (
 func (l *Linter) distinct(ctx context.Context, groups []loader.Group) ([]loader.Group, error) {
 	out := []loader.Group{{Names: slices.Clone(groups[0].Names), Objects: groups[0].Objects}}
 	for _, g := range groups[1:] {
-		known, err := l.read(ctx, difference(g.Objects, groups[0].Objects))
+		known, err := l.read(ctx, difference(g.Objects, groups[0].Objects), facts.Options{})
 		if err != nil {
 			return nil, err
 		}
@@ -80,11 +81,12 @@ func setNames(groups []loader.Group) []string {
 // it, is what is shown; the others add their places.
 func mergeHeld(same []held, all []string) finding.Finding {
 	f := same[0].finding
-	var groups []string
+	var groups, own []string
 	for _, h := range same {
 		if h.finding.Suppressed == nil {
 			f.Suppressed = nil
 		}
+		own = union(own, h.finding.ValueSets)
 		groups = append(groups, h.groups...)
 		f.Clusters = union(f.Clusters, h.finding.Clusters)
 		f.Containers = union(f.Containers, h.finding.Containers)
@@ -95,12 +97,12 @@ func mergeHeld(same []held, all []string) finding.Finding {
 		}
 	}
 	slices.SortFunc(groups, loader.CompareSets)
-	f.ValueSets = setsOf(f.ValueSets, slices.Compact(groups), all)
+	f.ValueSets = setsOf(own, slices.Compact(groups), all)
 	return f
 }
 
 // setsOf names the value sets that a finding holds under. own are those of its
-// object's chart, none for what comes of no chart; groups are the names in whose
+// object's chart or target, none for what comes of no chart; groups are the names in whose
 // groups the finding was made, of all that there are.
 func setsOf(own, groups, all []string) []string {
 	byDefault := slices.Contains(groups, loader.DefaultSet)

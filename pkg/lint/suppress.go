@@ -11,12 +11,12 @@ import (
 )
 
 // readSuppressions finds all suppressions of a run.
-func readSuppressions(loaded *loader.Result, groups []loader.Group, entries []suppress.Entry) *suppress.Set {
+func readSuppressions(files map[string]*source.File, groups []loader.Group, entries []suppress.Entry) *suppress.Set {
 	objects := groups[0].Objects
 	for _, g := range groups[1:] {
 		objects = append(slices.Clip(objects), difference(g.Objects, groups[0].Objects)...)
 	}
-	return suppress.New(loaded.Files, objects, entries)
+	return suppress.New(files, objects, entries)
 }
 
 // applySuppressions marks the findings that are suppressed, and returns what

@@ -27,7 +27,7 @@ type Options struct {
 	// ValueSets are further sets of values to render every chart with, beside
 	// its defaults and the ci/*-values.yaml files that it brings. ValuesFiles and
 	// Set hold for all sets.
-	ValueSets   []ValueSet
+	ValueSets []ValueSet
 	// Targets say how to render certain charts.
 	Targets     []Target
 	ReleaseName string // default: the chart's name

@@ -10,6 +10,7 @@ import (
 
 	"github.com/vpnlint/vpnlint/pkg/finding"
 	"github.com/vpnlint/vpnlint/pkg/source"
+	"github.com/vpnlint/vpnlint/pkg/suggest"
 )
 
 // Rule is the rule about suppressions themselves. Nothing suppresses it.
@@ -31,6 +32,9 @@ const (
 type Entry struct {
 	Rule, Path, Reason string
 	At                 source.Location
+	// Covers reports whether the glob matches a file, given relative to the working
+	// directory; nil: Path is relative to that, too.
+	Covers func(file string) bool
 }
 
 // directive is one suppression as somebody wrote it.
@@ -41,6 +45,7 @@ type directive struct {
 	at     source.Location
 	object finding.ObjectName // of an annotation
 	glob   string             // of an entry
+	covers func(file string) bool
 }
 
 // valid reports whether d says enough to suppress anything.
@@ -92,8 +97,12 @@ func New(files map[string]*source.File, objects []*source.Object, entries []Entr
 		s.annotations(o)
 	}
 	for _, e := range entries {
+		covers := e.Covers
+		if covers == nil {
+			covers = func(file string) bool { return source.MatchGlob(e.Path, file) }
+		}
 		s.entries = append(s.entries, s.add(directive{
-			by: byConfig, rules: []string{e.Rule}, reason: e.Reason, at: e.At, glob: e.Path,
+			by: byConfig, rules: []string{e.Rule}, reason: e.Reason, at: e.At, glob: e.Path, covers: covers,
 		}))
 	}
 	return s
@@ -200,7 +209,7 @@ func (s *Set) Of(f finding.Finding) (*finding.Suppression, []Use) {
 	}
 	matching = append(matching, s.annotated[f.ObjectID]...)
 	for _, i := range s.entries {
-		if source.MatchGlob(s.directives[i].glob, f.Primary.File) {
+		if s.directives[i].covers(f.Primary.File) {
 			matching = append(matching, i)
 		}
 	}
@@ -312,40 +321,15 @@ func nothing(d *directive, n int) string {
 
 var ownID = regexp.MustCompile(`(?i)^VPN`)
 
-// nearest returns the rule whose id is at most two typing errors away, "" if
-// there is none.
+// nearest returns the rule that a misspelt id, or a rule's name, most likely
+// means; "" for none.
 func nearest(id string, rules []finding.RuleMeta) string {
-	best, distance := "", 3
+	ids := make([]string, len(rules))
 	for i := range rules {
-		if d := edits(strings.ToUpper(id), rules[i].ID); d < distance {
-			best, distance = rules[i].ID, d
-		}
 		if rules[i].Name == id {
 			return rules[i].ID
 		}
+		ids[i] = rules[i].ID
 	}
-	return best
-}
-
-// edits is the Levenshtein distance. Long words are far from all ids.
-func edits(a, b string) int {
-	if len(a) > 2*len(b) {
-		return len(a)
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
-		}
-	}
-	return row[len(b)]
+	return suggest.Nearest(id, ids)
 }

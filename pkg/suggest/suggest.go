@@ -1,10 +1,11 @@
-package config
+// Package suggest guesses what a misspelt word means.
+package suggest
 
 import "strings"
 
-// nearest returns the word that a misspelt one most likely means, "" when none
+// Nearest returns the word that a misspelt one most likely means, "" when none
 // is near. Case, dashes and underscores do not count.
-func nearest(wrong string, words []string) string {
+func Nearest(wrong string, words []string) string {
 	const longest = 64 // what is longer is no misspelling, and costs its square
 	if len(wrong) > longest {
 		return ""
