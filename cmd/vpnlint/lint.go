@@ -196,7 +196,7 @@ func runLint(cmd *cobra.Command, paths []string, flags lintFlags, std streams) e
 	if flags.verbose {
 		hear(std)
 	}
-	plan, err := flags.config.load(dir, flags.load.Limits)
+	plan, err := flags.config.load(flags.load.Dir, flags.load.Limits)
 	if err != nil {
 		return err
 	}
