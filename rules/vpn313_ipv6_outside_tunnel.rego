@@ -29,11 +29,7 @@
 #       image's own IPv6 rules cannot be seen
 #   remedy: "Add ::/0 to the tunnel's routes, or set the pod sysctl net.ipv6.conf.all.disable_ipv6=1, or drop IPv6 with ip6tables."
 #   verify: [ipv6]
-<<<<<<< HEAD
-#   needs: [facts.pods.tunnels, "facts.pods.role=sidecar | facts.pods.role=client", facts.clusters.ranges]
-=======
 #   needs: [facts.pods.tunnels.ipv6.state=absent, facts.clusters.ranges, "facts.pods.role=sidecar | facts.pods.role=client"]
->>>>>>> ae4f29b (VPN313, VPN314: say what the input must hold)
 #   since: "0.1"
 package vpnlint.rules.vpn313
 

@@ -27,11 +27,7 @@
 #     - other kinds of tunnel, and hostNetwork, where the pods' MTU does not matter
 #   remedy: "Set the tunnel's MTU to the pods' MTU less 60 (80 over IPv6), or leave it out."
 #   verify: [packet-size]
-<<<<<<< HEAD
-#   needs: [facts.pods.tunnels, facts.clusters]
-=======
 #   needs: [facts.pods.tunnels.kind=wireguard, facts.clusters]
->>>>>>> ae4f29b (VPN313, VPN314: say what the input must hold)
 #   since: "0.1"
 package vpnlint.rules.vpn314
 
