@@ -2,6 +2,7 @@ package cidrplan
 
 import (
 	"cmp"
+	"encoding/binary"
 	"net/netip"
 	"slices"
 	"strings"
@@ -123,7 +124,7 @@ type rangeKey struct {
 	podLocal       bool
 }
 
-func (k rangeKey) compare(l rangeKey) int {
+func (k *rangeKey) compare(l *rangeKey) int {
 	return cmp.Or(
 		strings.Compare(k.cluster, l.cluster),
 		cmp.Compare(k.role.order(), l.role.order()),
@@ -134,12 +135,41 @@ func (k rangeKey) compare(l rangeKey) int {
 }
 
 // item is a claim in the sweep's order. Claims with an idiom are a range of
-// their own there: what excuses one must not hide the others.
+// their own there: what excuses one must not hide the others. It holds no
+// pointer: a hundred thousand of them are sorted and kept, and the collector
+// need not look into any.
 type item struct {
-	prefix  netip.Prefix
-	cluster int32 // rank of the cluster
-	key     int32 // rank of the rangeKey
-	claim   int32 // index into sweep.claims
+	hi, lo  uint64 // the address, masked
+	key     int32  // rank of the rangeKey
+	claim   int32  // index into sweep.claims
+	cluster int32  // rank of the cluster
+	bits    uint8
+	six     bool
+}
+
+func (x *item) size() uint8 {
+	if x.six {
+		return 128
+	}
+	return 32
+}
+
+// same reports whether two items have one prefix.
+func (x *item) same(y *item) bool {
+	return x.hi == y.hi && x.lo == y.lo && x.bits == y.bits && x.six == y.six
+}
+
+// encloses reports whether y's prefix is x's or inside it.
+func (x *item) encloses(y *item) bool {
+	if x.bits > y.bits || x.six != y.six {
+		return false
+	}
+	// IPv4 addresses are the low half of lo.
+	host := uint(x.size() - x.bits)
+	if host >= 64 {
+		return (x.hi^y.hi)>>(host-64) == 0
+	}
+	return x.hi == y.hi && (x.lo^y.lo)>>host == 0
 }
 
 type sweep struct {
@@ -151,63 +181,136 @@ type sweep struct {
 	looked int
 }
 
+// numbers gives equal values the same number, in order of appearance.
+type numbers[K comparable] struct {
+	of     map[K]int32
+	last   K // claims of one range usually stand together
+	number int32
+	values []K
+}
+
+func (n *numbers[K]) add(k K) int32 {
+	if len(n.values) > 0 && k == n.last {
+		return n.number
+	}
+	id, ok := n.of[k]
+	if !ok {
+		if n.of == nil {
+			n.of = map[K]int32{}
+		}
+		id = int32(len(n.values))
+		n.of[k] = id
+		n.values = append(n.values, k)
+	}
+	n.last, n.number = k, id
+	return id
+}
+
+// smallKey is a rangeKey with numbers for its texts, quicker to look up.
+type smallKey struct {
+	cluster, owner, role, idiom int32
+	podLocal                    bool
+}
+
 func newSweep(claims []Claim) *sweep {
 	s := &sweep{claims: claims, items: make([]item, 0, len(claims))}
-	ids := make(map[rangeKey]int32)
+	var clusters, owners numbers[string]
+	var roles numbers[Role]
+	var idioms numbers[Idiom]
+	var ids numbers[smallKey]
 	for i := range claims {
 		c := &claims[i]
 		if !c.Prefix.IsValid() {
 			continue
 		}
-		k := rangeKey{cluster: c.Cluster, owner: c.Owner, role: c.Role, idiom: c.Idiom, podLocal: c.PodLocal && c.Role == VPN}
-		id, ok := ids[k]
-		if !ok {
-			id = int32(len(s.keys))
-			ids[k] = id
-			s.keys = append(s.keys, k)
+		k := smallKey{
+			cluster: clusters.add(c.Cluster), owner: owners.add(c.Owner), role: roles.add(c.Role), idiom: idioms.add(c.Idiom),
+			podLocal: c.PodLocal && c.Role == VPN,
 		}
-		s.items = append(s.items, item{prefix: c.Prefix.Masked(), key: id, claim: int32(i)})
+		id := ids.add(k)
+		if int(id) == len(s.keys) {
+			s.keys = append(s.keys, rangeKey{cluster: c.Cluster, owner: c.Owner, role: c.Role, idiom: c.Idiom, podLocal: k.podLocal})
+		}
+		it := item{key: id, claim: int32(i), bits: uint8(c.Prefix.Bits())}
+		if addr := c.Prefix.Masked().Addr(); addr.Is4() {
+			raw := addr.As4()
+			it.lo = uint64(binary.BigEndian.Uint32(raw[:]))
+		} else {
+			raw := addr.As16()
+			it.hi, it.lo, it.six = binary.BigEndian.Uint64(raw[:8]), binary.BigEndian.Uint64(raw[8:]), true
+		}
+		s.items = append(s.items, it)
 	}
-	s.rank()
-	slices.SortFunc(s.items, s.compare)
+	s.sort(s.rank())
 	return s
 }
 
-// rank replaces the numbers of keys, given in order of appearance, by ranks.
-func (s *sweep) rank() {
+// rank replaces the numbers of keys, given in order of appearance, by ranks, and
+// returns the number of clusters.
+func (s *sweep) rank() int {
 	byRank := make([]int32, len(s.keys))
 	for i := range byRank {
 		byRank[i] = int32(i)
 	}
-	slices.SortFunc(byRank, func(a, b int32) int { return s.keys[a].compare(s.keys[b]) })
+	slices.SortFunc(byRank, func(a, b int32) int { return s.keys[a].compare(&s.keys[b]) })
 	rank := make([]int32, len(s.keys))
 	clusters := make([]int32, len(s.keys))
 	keys := make([]rangeKey, len(s.keys))
+	n := 0
 	for r, id := range byRank {
 		rank[id], keys[r] = int32(r), s.keys[id]
-		if r > 0 {
-			clusters[id] = clusters[byRank[r-1]]
-			if keys[r].cluster != keys[r-1].cluster {
-				clusters[id]++
-			}
+		if r == 0 || keys[r].cluster != keys[r-1].cluster {
+			n++
 		}
+		clusters[id] = int32(n - 1)
 	}
 	for i := range s.items {
 		it := &s.items[i]
 		it.cluster, it.key = clusters[it.key], rank[it.key]
 	}
 	s.keys = keys
+	return n
 }
 
+// sort deals the items out to their clusters, which needs no comparison, and
+// sorts each cluster by itself.
+func (s *sweep) sort(clusters int) {
+	start := make([]int, clusters+1)
+	for i := range s.items {
+		start[s.items[i].cluster+1]++
+	}
+	for i := range clusters {
+		start[i+1] += start[i]
+	}
+	next := slices.Clone(start)
+	sorted := make([]item, len(s.items))
+	for _, it := range s.items {
+		sorted[next[it.cluster]] = it
+		next[it.cluster]++
+	}
+	s.items = sorted
+	for i := range clusters {
+		slices.SortFunc(s.items[start[i]:start[i+1]], s.compare)
+	}
+}
+
+// compare orders the items of one cluster: an enclosing prefix stands before all
+// that it encloses.
 func (s *sweep) compare(x, y item) int {
-	if c := cmp.Compare(x.cluster, y.cluster); c != 0 {
-		return c
-	}
-	if c := comparePrefix(x.prefix, y.prefix); c != 0 {
-		return c
-	}
-	if c := cmp.Compare(x.key, y.key); c != 0 {
-		return c
+	switch {
+	case x.six != y.six:
+		if x.six {
+			return 1
+		}
+		return -1
+	case x.hi != y.hi:
+		return cmp.Compare(x.hi, y.hi)
+	case x.lo != y.lo:
+		return cmp.Compare(x.lo, y.lo)
+	case x.bits != y.bits:
+		return cmp.Compare(x.bits, y.bits)
+	case x.key != y.key:
+		return cmp.Compare(x.key, y.key)
 	}
 	a, b := &s.claims[x.claim], &s.claims[y.claim]
 	return cmp.Or(
@@ -228,21 +331,31 @@ func comparePrefix(p, q netip.Prefix) int {
 	return cmp.Compare(p.Bits(), q.Bits())
 }
 
+// prefix returns the prefix of an item's claim, masked.
+func (s *sweep) prefix(it item) netip.Prefix { return s.claims[it.claim].Prefix.Masked() }
+
 // at returns the claim with its prefix masked.
 func (s *sweep) at(it item) Claim {
 	c := s.claims[it.claim]
-	c.Prefix = it.prefix
+	c.Prefix = c.Prefix.Masked()
 	return c
 }
 
 func (s *sweep) ranges() []Range {
-	var out []Range
-	of := make([]int, len(s.keys))
-	for i, k := range s.keys {
-		if i == 0 || k.cluster != s.keys[i-1].cluster || k.role != s.keys[i-1].role || k.owner != s.keys[i-1].owner {
-			out = append(out, Range{Cluster: k.cluster, Role: k.role, Owner: k.owner})
+	of := make([]int, len(s.keys)) // the range of a key
+	n := 0
+	for i := range s.keys {
+		if i == 0 || !s.keys[i].oneRange(&s.keys[i-1]) {
+			n++
 		}
-		of[i] = len(out) - 1
+		of[i] = n - 1
+	}
+	if n == 0 {
+		return nil
+	}
+	out := make([]Range, n)
+	for i, k := range s.keys {
+		out[of[i]].Cluster, out[of[i]].Role, out[of[i]].Owner = k.cluster, k.role, k.owner
 	}
 	// One array each for all claims and prefixes, cut to ranges.
 	size := make([]int, len(out))
@@ -260,7 +373,7 @@ func (s *sweep) ranges() []Range {
 		n := of[it.key]
 		out[n].Claims = append(out[n].Claims, s.at(it))
 		if s.keys[it.key].idiom == NoIdiom {
-			plain[n] = append(plain[n], it.prefix)
+			plain[n] = append(plain[n], s.prefix(it))
 		}
 	}
 	for i := range out {
@@ -269,67 +382,83 @@ func (s *sweep) ranges() []Range {
 	return out
 }
 
+// oneRange: the keys differ in nothing but what excuses their claims.
+func (k *rangeKey) oneRange(l *rangeKey) bool {
+	return k.cluster == l.cluster && k.role == l.role && k.owner == l.owner
+}
+
 // active is where the sweep stands: the claims that enclose the current
-// address, by key. As enclosing prefixes come and go like brackets, every list
-// here is a stack.
+// address. As enclosing prefixes come and go like brackets, every list here is a
+// stack.
 type active struct {
-	open  []item         // all, outermost first
-	byKey [][]item       // of one key, outermost first
+	open  []opened
+	top   []int32        // by key: where its innermost open claim stands in open, -1 for none
 	slots [slots][]int32 // the keys with an open claim
 }
 
-func (a *active) push(it item, in slot) {
-	a.open = append(a.open, it)
-	if len(a.byKey[it.key]) == 0 {
-		a.slots[in] = append(a.slots[in], it.key)
-	}
-	a.byKey[it.key] = append(a.byKey[it.key], it)
+// opened is an open claim, and where the one of its key around it stands.
+type opened struct {
+	item
+	around int32
 }
 
-// leave closes what does not enclose p.
-func (a *active) leave(cluster int32, p netip.Prefix, keys []rangeKey) {
+func newActive(keys int) *active {
+	a := &active{top: make([]int32, keys)}
+	for i := range a.top {
+		a.top[i] = -1
+	}
+	return a
+}
+
+func (a *active) push(it item, in slot) {
+	if a.top[it.key] < 0 {
+		a.slots[in] = append(a.slots[in], it.key)
+	}
+	a.open = append(a.open, opened{item: it, around: a.top[it.key]})
+	a.top[it.key] = int32(len(a.open) - 1)
+}
+
+// leave closes what does not enclose the item.
+func (a *active) leave(next *item, keys []rangeKey) {
 	for n := len(a.open); n > 0; n = len(a.open) {
-		it := a.open[n-1]
-		if it.cluster == cluster && covers(it.prefix, p) {
+		it := &a.open[n-1]
+		if it.cluster == next.cluster && it.encloses(next) {
 			return
 		}
-		a.open = a.open[:n-1]
-		of := a.byKey[it.key]
-		a.byKey[it.key] = of[:len(of)-1]
-		if len(of) == 1 {
+		a.top[it.key] = it.around
+		if it.around < 0 {
 			in := keys[it.key].slot()
 			a.slots[in] = a.slots[in][:len(a.slots[in])-1]
 		}
+		a.open = a.open[:n-1]
 	}
 }
 
-func (a *active) innermost(key int32) item {
-	of := a.byKey[key]
-	return of[len(of)-1]
-}
+// innermost returns the innermost open claim of a key that has one.
+func (a *active) innermost(key int32) *item { return &a.open[a.top[key]].item }
 
 type pair struct{ a, b item }
 
 func (s *sweep) overlaps() []Overlap {
-	act := &active{byKey: make([][]item, len(s.keys))}
+	act := newActive(len(s.keys))
 	evidence := make([][]netip.Prefix, len(s.keys)) // the outermost, by key
 	var pairs []pair
 	for i := 0; i < len(s.items); {
 		first := s.items[i]
-		act.leave(first.cluster, first.prefix, s.keys)
+		act.leave(&first, s.keys)
 		from := len(act.open)
-		for ; i < len(s.items) && s.items[i].cluster == first.cluster && s.items[i].prefix == first.prefix; i++ {
+		for ; i < len(s.items) && s.items[i].cluster == first.cluster && s.items[i].same(&first); i++ {
 			it := s.items[i]
 			if !s.takesPart(it) || s.saidAlready(act, it) {
 				continue
 			}
 			if s.claims[it.claim].Strength == Evidence {
-				evidence[it.key] = append(evidence[it.key], it.prefix)
+				evidence[it.key] = append(evidence[it.key], s.prefix(it))
 			}
 			act.push(it, s.keys[it.key].slot())
 		}
-		for _, it := range act.open[from:] {
-			pairs = s.meet(act, it, pairs)
+		for _, o := range act.open[from:] {
+			pairs = s.meet(act, o, pairs)
 		}
 	}
 	return s.merge(pairs, evidence)
@@ -337,20 +466,21 @@ func (s *sweep) overlaps() []Overlap {
 
 func (s *sweep) takesPart(it item) bool {
 	k := &s.keys[it.key]
-	return k.slot() < slots && it.prefix.Bits() > 0 && k.idiom != DefaultRoute && k.idiom != ClusterRoute
+	return k.slot() < slots && it.bits > 0 && k.idiom != DefaultRoute && k.idiom != ClusterRoute
 }
 
 // saidAlready: an equal claim of the range stands before it, or any encloses
 // what is evidence only.
 func (s *sweep) saidAlready(act *active, it item) bool {
-	if len(act.byKey[it.key]) == 0 {
+	if act.top[it.key] < 0 {
 		return false
 	}
-	return s.claims[it.claim].Strength == Evidence || act.innermost(it.key).prefix == it.prefix
+	return s.claims[it.claim].Strength == Evidence || act.innermost(it.key).same(&it)
 }
 
 // meet pairs the claim with those that enclose it.
-func (s *sweep) meet(act *active, it item, pairs []pair) []pair {
+func (s *sweep) meet(act *active, o opened, pairs []pair) []pair {
+	it := o.item
 	key := &s.keys[it.key]
 	in := key.slot()
 	for other := in + 1; other < slots; other++ {
@@ -360,11 +490,11 @@ func (s *sweep) meet(act *active, it item, pairs []pair) []pair {
 		s.looked += len(act.slots[other])
 		for _, k := range act.slots[other] {
 			if !oneOwner(key, &s.keys[k]) {
-				pairs = append(pairs, pair{a: it, b: act.innermost(k)})
+				pairs = append(pairs, pair{a: it, b: *act.innermost(k)})
 			}
 		}
 	}
-	if len(act.byKey[it.key]) > 1 { // its range has met them with a larger claim
+	if o.around >= 0 { // its range has met them with a larger claim
 		return pairs
 	}
 	for other := range in {
@@ -373,8 +503,8 @@ func (s *sweep) meet(act *active, it item, pairs []pair) []pair {
 		}
 		s.looked += len(act.slots[other])
 		for _, k := range act.slots[other] {
-			if a := act.innermost(k); a.prefix != it.prefix && !oneOwner(key, &s.keys[k]) {
-				pairs = append(pairs, pair{a: a, b: it})
+			if a := act.innermost(k); !a.same(&it) && !oneOwner(key, &s.keys[k]) {
+				pairs = append(pairs, pair{a: *a, b: it})
 			}
 		}
 	}
@@ -389,8 +519,8 @@ func oneOwner(k, l *rangeKey) bool { return k.owner != "" && k.owner == l.owner 
 func (s *sweep) merge(pairs []pair, evidence [][]netip.Prefix) []Overlap {
 	slices.SortFunc(pairs, func(x, y pair) int {
 		return cmp.Or(
-			cmp.Compare(x.a.key, y.a.key), comparePrefix(x.a.prefix, y.a.prefix),
-			cmp.Compare(x.b.key, y.b.key), comparePrefix(x.b.prefix, y.b.prefix))
+			cmp.Compare(x.a.key, y.a.key), comparePrefix(s.prefix(x.a), s.prefix(y.a)),
+			cmp.Compare(x.b.key, y.b.key), comparePrefix(s.prefix(x.b), s.prefix(y.b)))
 	})
 	type group struct {
 		claim, key int32
@@ -400,7 +530,7 @@ func (s *sweep) merge(pairs []pair, evidence [][]netip.Prefix) []Overlap {
 	out := make([]Overlap, 0, len(pairs))
 	for _, p := range pairs {
 		o := Overlap{Cluster: s.keys[p.a.key].cluster, A: s.at(p.a), B: s.at(p.b)}
-		o.Relation, o.Set = relation(p.a.prefix, p.b.prefix)
+		o.Relation, o.Set = relation(o.A.Prefix, o.B.Prefix)
 		var g group
 		switch {
 		case o.Relation == BInA && o.B.Strength == Evidence:
@@ -416,9 +546,9 @@ func (s *sweep) merge(pairs []pair, evidence [][]netip.Prefix) []Overlap {
 			out[at].Set = append(out[at].Set, o.Set...)
 			continue
 		}
-		enclosing := p.a.prefix
+		enclosing := o.A.Prefix
 		if g.aInB {
-			enclosing = p.b.prefix
+			enclosing = o.B.Prefix
 		}
 		if !allInside(evidence[g.key], enclosing) {
 			o.Relation = Partial
@@ -471,14 +601,14 @@ func (s *sweep) conflicts() []Conflict {
 		if k.idiom != NoIdiom || c.Strength != Declared || (k.role != Pod && k.role != Service) {
 			continue
 		}
-		f := family{key: it.key, v4: it.prefix.Addr().Is4()}
+		f := family{key: it.key, v4: !it.six}
 		one, ok := first[f]
 		if !ok {
 			first[f] = it
 			continue
 		}
 		other := &s.claims[one.claim]
-		if covers(one.prefix, it.prefix) || c.At.Object == other.At.Object || (k.role == Pod && c.Says == other.Says) {
+		if one.encloses(&it) || c.At.Object == other.At.Object || (k.role == Pod && c.Says == other.Says) {
 			continue
 		}
 		out = append(out, Conflict{Cluster: k.cluster, A: s.at(one), B: s.at(it)})

@@ -93,9 +93,13 @@ func prefixes(s *netipx.IPSetBuilder) []netip.Prefix {
 }
 
 // aggregate makes a sorted list of masked prefixes minimal in one pass: what
-// lies inside the prefix before it goes, and two halves become their parent.
+// lies inside the prefix before it goes, and two halves become their parent. The
+// result takes the place of the list.
 func aggregate(sorted []netip.Prefix) []netip.Prefix {
-	var out []netip.Prefix
+	if len(sorted) == 0 {
+		return nil
+	}
+	out := sorted[:0]
 	for _, p := range sorted {
 		if n := len(out); n > 0 && covers(out[n-1], p) {
 			continue
