@@ -11,6 +11,7 @@ import (
 	"sort"
 	"strings"
 	"sync"
+	"text/template/parse"
 	"time"
 
 	"helm.sh/helm/v3/pkg/chart"
@@ -97,6 +98,7 @@ type chartRun struct {
 	release chartutil.ReleaseOptions
 	layers  []*valueLayer
 	entries map[string]*templateEntry // by the engine's name for them
+	printer *twinPrinter
 	out     rendered
 }
 
@@ -112,6 +114,8 @@ type templateEntry struct {
 	// parsed is nil for a template without a twin.
 	parsed *templateFile
 	twin   string // the engine's name for the twin, "" when there is none
+	// deep: the twin prints marked copies of defines.
+	deep bool
 	// left says that the template failed and is left out.
 	left bool
 }
@@ -161,6 +165,12 @@ func (r *chartRun) render() rendered {
 	r.collect(c, nil)
 	r.addTwins()
 	texts, values, ok := r.execute(values)
+	if ok && r.shallow(r.strayed(texts)) {
+		if values, err = r.values(); err != nil {
+			return r.fail(err.Error())
+		}
+		texts, values, ok = r.execute(values)
+	}
 	if ok {
 		r.readOnce(texts, r.scope(c, nil, values))
 	}
@@ -241,7 +251,32 @@ func (r *chartRun) scope(c *chart.Chart, prefix []string, top chartutil.Values) 
 		inner := chartutil.Values{"Values": s.values[sub.Name()]}
 		s.subs[sub.Name()] = r.scope(sub, append(slices.Clone(prefix), sub.Name()), inner)
 	}
+	for _, d := range r.loaded.sourceOf(c).listed {
+		if sub := s.subs[d.called()]; sub != nil {
+			sub.switchedBy(s, d)
+		}
+	}
 	return s
+}
+
+// switchedBy notes the condition under which the parent brings the chart in, of
+// several the first that is set.
+func (s *valueScope) switchedBy(parent *valueScope, d dependency) {
+	for _, path := range d.condition {
+		if v, _ := descend(parent.values, path); v == nil {
+			continue
+		}
+		s.addSwitch(source.Guard{At: d.conditionAt, Reads: []source.ValueRef{parent.ref(path)}, Taken: true})
+		return
+	}
+}
+
+// addSwitch gives a condition to the chart and to all that it brings.
+func (s *valueScope) addSwitch(g source.Guard) {
+	s.switches = append([]source.Guard{g}, s.switches...)
+	for _, sub := range s.subs {
+		sub.addSwitch(g)
+	}
 }
 
 func plainMap(v any) map[string]any {
@@ -326,33 +361,72 @@ func (r *chartRun) collect(c *chart.Chart, prefix []string) {
 	}
 }
 
-// addTwins gives each template that can make objects its marked twin. The
-// engine runs templates in the order of their depth, the deepest first, so that
-// twins at the top run after all others; their numbers keep the others' order.
+// addTwins gives each template that can make objects its marked twin.
 func (r *chartRun) addTwins() {
-	keys := engineOrder(slices.Collect(maps.Keys(r.entries)))
-	for i, key := range keys {
-		e := r.entries[key]
+	for _, e := range r.entries {
 		if e.partial() || e.notes() || e.fixed != nil {
 			continue
 		}
-		parsed, err := parseTemplate(key, e.file.Text())
-		if err != nil {
-			continue // the engine says it better
+		parsed, err := parseTemplate(e.key, e.file)
+		if err != nil || emptyTemplate(parsed) {
+			continue // if it is an error, the engine says it better
 		}
-		if emptyTemplate(parsed) {
+		e.parsed, e.deep = parsed, true
+	}
+	r.printTwins()
+}
+
+// printTwins writes the twins anew. The engine runs templates in the order of
+// their depth, the deepest first, so that twins at the top run after all others;
+// their numbers keep the others' order.
+func (r *chartRun) printTwins() {
+	for _, e := range r.entries {
+		e.chart.Templates = slices.DeleteFunc(slices.Clone(e.chart.Templates), isTwin)
+	}
+	r.printer = &twinPrinter{find: r.defineTrees()}
+	keys := engineOrder(slices.Collect(maps.Keys(r.entries)))
+	for i, key := range keys {
+		e := r.entries[key]
+		e.twin = ""
+		if e.parsed == nil {
 			continue
 		}
-		text, err := parsed.twin(key)
+		text, err := r.printer.twin(e.parsed, key, e.deep)
 		if err != nil {
+			e.parsed = nil
 			r.untraced(e, err)
 			continue
 		}
-		e.parsed = parsed
 		e.twin = fmt.Sprintf("%08d", len(keys)-i)
-		up := strings.Repeat("../", 1+strings.Count(e.chart.ChartFullPath(), "/"))
-		e.chart.Templates = append(slices.Clip(e.chart.Templates), &chart.File{Name: up + e.twin, Data: []byte(text)})
+		addTwin(e.chart, e.twin, text)
 	}
+	if r.printer.copies.Len() > 0 {
+		addTwin(r.loaded.chart, copiesFile, r.printer.copies.String())
+	}
+}
+
+// copiesFile holds the marked copies of defines; the underscore keeps the engine
+// from rendering it by itself.
+const copiesFile = "_copies"
+
+// addTwin adds a template that the engine finds under the name alone.
+func addTwin(c *chart.Chart, name, text string) {
+	up := strings.Repeat("../", 1+strings.Count(c.ChartFullPath(), "/"))
+	c.Templates = append(slices.Clip(c.Templates), &chart.File{Name: up + name, Data: []byte(text)})
+}
+
+// shallow has the twins of entries leave defines alone, and reports whether one
+// did not before.
+func (r *chartRun) shallow(entries []*templateEntry) bool {
+	changed := false
+	for _, e := range entries {
+		changed = changed || e.deep
+		e.deep = false
+	}
+	if changed {
+		r.printTwins()
+	}
+	return changed
 }
 
 // emptyTemplate reports whether the file holds nothing but defines.
@@ -397,7 +471,9 @@ func (r *chartRun) execute(values chartutil.Values) (map[string]string, chartuti
 			return nil, nil, false
 		}
 		at := readEngineError(err)
-		if e := r.twinEntry(at.template); e != nil {
+		if e := r.twinEntry(at.template); at.template == copiesFile || e != nil && e.deep {
+			r.shallow(slices.Collect(maps.Values(r.entries)))
+		} else if e != nil {
 			// The plain one went through: its objects can still be checked.
 			r.dropTwin(e, err)
 		} else if failures == maxFailures {
@@ -660,13 +736,41 @@ func (r *chartRun) mapOf(e *templateEntry, plain, marked string, root *valueScop
 		return fixedMap{*e.fixed}
 	}
 	if e.parsed != nil {
-		events, err := e.parsed.align(plain, marked)
+		events, err := r.printer.align(plain, marked)
 		if err == nil {
-			return &templateMap{tmpl: e.parsed, file: e.file, plain: plain, events: events, scope: root.at(e.prefix), defines: defines}
+			return &templateMap{file: e.file, marks: r.printer.marks, plain: plain, events: events, scope: root.at(e.prefix), defines: defines,
+				trees: r.printer.find, files: r.filesOf(e)}
 		}
 		r.untraced(e, err)
 	}
 	return fixedMap{documentLocation(e.file)}
+}
+
+// strayed returns the templates whose deep twins came to something else.
+func (r *chartRun) strayed(texts map[string]string) []*templateEntry {
+	var out []*templateEntry
+	for _, e := range r.entries {
+		if e.parsed == nil || !e.deep {
+			continue
+		}
+		if _, err := r.printer.align(texts[e.key], texts[e.twin]); err != nil {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// filesOf lists the files that a template finds under .Files.
+func (r *chartRun) filesOf(e *templateEntry) func() map[string]*source.File {
+	return sync.OnceValue(func() map[string]*source.File {
+		out := map[string]*source.File{}
+		for _, f := range e.chart.Files {
+			if known := r.loaded.files[f]; known != nil {
+				out[f.Name] = known
+			}
+		}
+		return out
+	})
 }
 
 // documentLocation points at a template's only document, or at the file.
@@ -684,6 +788,45 @@ type fixedMap struct{ at source.Location }
 
 func (m fixedMap) Map(int, int) source.Provenance { return source.Provenance{Primary: m.at} }
 func (fixedMap) Absent(int, int) []source.Guard   { return nil }
+
+// defineTrees finds the trees of the defines that the engine uses: of several of
+// one name, the one that it parsed last.
+func (r *chartRun) defineTrees() func(string) (*templateFile, *parse.Tree, bool) {
+	byName := sync.OnceValue(func() map[string]*templateEntry {
+		out := map[string]*templateEntry{}
+		for _, key := range engineOrder(slices.Collect(maps.Keys(r.entries))) {
+			e := r.entries[key]
+			for _, d := range scanDefines(e.file.Text()) {
+				out[d.name] = e
+			}
+		}
+		return out
+	})
+	var mu sync.Mutex // what is located later asks, too
+	parsed := map[*templateEntry]*templateFile{}
+	return func(name string) (*templateFile, *parse.Tree, bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		e := byName()[name]
+		if e == nil || e.fixed != nil {
+			return nil, nil, false
+		}
+		f, ok := parsed[e]
+		if !ok {
+			f = e.parsed
+			if f == nil {
+				f, _ = parseTemplate(e.key, e.file) // nil when it does not parse
+			}
+			parsed[e] = f
+		}
+		if f == nil {
+			return nil, nil, false
+		}
+		tree := f.trees[name]
+		// An empty define does not replace an earlier one of its name.
+		return f, tree, tree != nil && tree.Root != nil && !parse.IsEmptyTree(tree.Root)
+	}
+}
 
 // defines finds where a define that the engine knows was written: of several,
 // the one that it parsed last.
@@ -721,8 +864,9 @@ func (r *chartRun) collectFiles() {
 		if src.fixed != nil || r.at.packed != nil {
 			continue // not a file that can be shown
 		}
+		reads := readsFiles(src)
 		for name, f := range src.files {
-			if strings.HasPrefix(name, "templates/") || strings.HasPrefix(name, "crds/") || path.Dir(name) == "." && path.Ext(name) == ".yaml" {
+			if reads || strings.HasPrefix(name, "templates/") || strings.HasPrefix(name, "crds/") || path.Dir(name) == "." && path.Ext(name) == ".yaml" {
 				add(f)
 			}
 		}
@@ -731,4 +875,14 @@ func (r *chartRun) collectFiles() {
 		add(f)
 	}
 	sort.Slice(r.out.files, func(i, j int) bool { return r.out.files[i].Path() < r.out.files[j].Path() })
+}
+
+// readsFiles reports whether a template of the chart may print the chart's files.
+func readsFiles(src *chartSource) bool {
+	for name, f := range src.files {
+		if strings.HasPrefix(name, "templates/") && strings.Contains(f.Text(), ".Files") {
+			return true
+		}
+	}
+	return false
 }

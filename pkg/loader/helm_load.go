@@ -37,6 +37,10 @@ type dependency struct {
 	name, alias, version, repository string
 	imports                          []any
 	at                               source.Location
+	// condition lists the values that turn it on, of which the first that is set
+	// decides, and conditionAt is where that is written.
+	condition   [][]string
+	conditionAt source.Location
 }
 
 // called is the name under which the parent knows the chart.
@@ -285,12 +289,33 @@ func (r *chartReader) remember(c *chart.Chart, src *chartSource) {
 			dep.at = *src.fixed
 		case item != nil:
 			doc := &document{file: declaring, chunk: chunk{0, len(declaring.Text())}}
+			dep.readCondition(d, doc, item)
 			start, end := doc.mark(item)
 			dep.at = source.Location{File: declaring.Path(), Span: declaring.Span(start, end), Precision: source.WholeObject}
 		case declaring != nil:
 			dep.at = source.Location{File: declaring.Path(), Span: declaring.Span(0, 0), Precision: source.WholeFile}
 		}
 		src.listed = append(src.listed, dep)
+	}
+}
+
+// readCondition notes what turns a dependency on: its condition, else its tags.
+func (d *dependency) readCondition(meta *chart.Dependency, doc *document, item *yaml.Node) {
+	key := "condition"
+	for c := range strings.SplitSeq(meta.Condition, ",") {
+		if c = strings.TrimSpace(c); c != "" {
+			d.condition = append(d.condition, strings.Split(c, "."))
+		}
+	}
+	if len(d.condition) == 0 {
+		key = "tags"
+		for _, tag := range meta.Tags {
+			d.condition = append(d.condition, []string{"tags", tag})
+		}
+	}
+	if n := child(item, key); n != nil {
+		start, end := doc.mark(n)
+		d.conditionAt = source.Location{File: doc.file.Path(), Span: doc.file.Span(start, end), Precision: source.Exact}
 	}
 }
 

@@ -2,6 +2,7 @@ package loader
 
 import (
 	"encoding/base64"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -313,6 +314,14 @@ func (o *textOrigin) locate(f found, r source.Ref) source.Provenance {
 	p := o.m.Map(start, end)
 	p.Primary.Precision = p.Primary.Precision.Worse(precision)
 	p.Absent = append(p.Absent, o.m.Absent(o.doc.start(f.node), max(end, o.doc.end(f.node)))...)
+	if f.key != nil {
+		key := o.m.Map(o.doc.mark(f.key))
+		for _, v := range key.Values {
+			if !slices.ContainsFunc(key.Guards, func(g source.Guard) bool { return slices.Contains(g.Reads, v) }) {
+				p.Values = appendValue(p.Values, v)
+			}
+		}
+	}
 	if f.alias != nil {
 		at := o.m.Map(o.doc.start(f.alias), o.doc.end(f.alias)).Primary
 		p.Via = append(p.Via, source.Note{At: at, Says: "used here by the alias *" + f.alias.Value})

@@ -4,7 +4,10 @@ import (
 	"slices"
 	"sort"
 	"strconv"
+	"strings"
 	"text/template/parse"
+
+	"github.com/vpnlint/vpnlint/pkg/source"
 )
 
 // symbol is what is known of a template expression without executing it: which
@@ -20,6 +23,7 @@ type symbol struct {
 	lit     any
 	isLit   bool
 	entries map[string]symbol
+	text    textOf
 	// truth is whether the expression counts as true, when truthKnown.
 	truth, truthKnown bool
 }
@@ -54,6 +58,8 @@ func valuePath(path []string) ([]string, bool) {
 func (s symbol) field(names ...string) symbol {
 	for _, n := range names {
 		switch {
+		case s.text != textOf{}:
+			s = symbol{text: s.text.field(n), reads: s.reads}
 		case s.known:
 			s = symbol{known: true, path: append(slices.Clip(s.path), n), reads: s.reads}
 		case s.entries != nil:
@@ -75,6 +81,12 @@ type evaluator struct {
 	// values are the chart's values as they were rendered.
 	values map[string]any
 	vars   []variable
+	// base is where the variables of the current define begin; it sees no others.
+	base int
+	// depth is how many templates in values, and defines, are around.
+	depth   int
+	defines func(name string) (*templateFile, *parse.Tree, bool)
+	files   func() map[string]*source.File
 }
 
 type variable struct {
@@ -86,6 +98,11 @@ type variable struct {
 func (e *evaluator) lookup(s symbol) (any, bool) {
 	if s.isLit {
 		return s.lit, true
+	}
+	if s.text.file != "" && e.files != nil && s.text.line == 0 && !s.text.lines {
+		if f := e.files()[s.text.file]; f != nil {
+			return f.Text(), true
+		}
 	}
 	if !s.known || len(s.path) == 0 || s.path[0] != "Values" {
 		return nil, false
@@ -154,7 +171,7 @@ func (e *evaluator) declare(name string, is symbol) {
 }
 
 func (e *evaluator) assign(name string, is symbol) {
-	for i := len(e.vars) - 1; i >= 0; i-- {
+	for i := len(e.vars) - 1; i >= e.base; i-- {
 		if e.vars[i].name == name {
 			e.vars[i].is = is
 			return
@@ -163,7 +180,7 @@ func (e *evaluator) assign(name string, is symbol) {
 }
 
 func (e *evaluator) variable(name string) symbol {
-	for i := len(e.vars) - 1; i >= 0; i-- {
+	for i := len(e.vars) - 1; i >= e.base; i-- {
 		if e.vars[i].name == name {
 			return e.vars[i].is
 		}
@@ -211,7 +228,9 @@ func (e *evaluator) command(cmd *parse.CommandNode, dot symbol, last *symbol, de
 	// .Files.Get "x", .Capabilities.APIVersions.Has "y": a method's result is
 	// not a field, but its arguments were read.
 	if args := rest(); len(args) > 0 {
-		return derived(append([]symbol{s}, args...)...)
+		out := derived(append([]symbol{s}, args...)...)
+		out.text, _ = e.fileMethod(s, args)
+		return out
 	}
 	return s
 }
@@ -289,8 +308,10 @@ func (e *evaluator) call(name string, args []symbol) symbol {
 			return derived(args...)
 		}
 		return out
+	case name == "include" && n == 2:
+		return e.included(args[0], args[1])
 	case name == "tpl" && n == 2:
-		return args[0]
+		return e.template(args[0], args[1])
 	case name == "not" && n == 1:
 		out := derived(args...)
 		if t, ok := e.truth(args[0]); ok {
@@ -331,6 +352,81 @@ func (e *evaluator) call(name string, args []symbol) symbol {
 		return out
 	}
 	return derived(args...)
+}
+
+// template is tpl: the text and, where that is known, what it reads in turn.
+func (e *evaluator) template(text, dot symbol) symbol {
+	v, ok := e.lookup(text)
+	code, isText := v.(string)
+	if !ok || !isText || !strings.Contains(code, "{{") || e.depth >= maxTemplateDepth {
+		return text
+	}
+	tree := parse.New("tpl")
+	tree.Mode = parse.SkipFuncCheck
+	if _, err := tree.Parse(code, "", "", map[string]*parse.Tree{}); err != nil || tree.Root == nil {
+		return text
+	}
+	text.reads = append(slices.Clone(text.reads), e.readsOf(tree.Root, dot)...)
+	return text
+}
+
+// included is include, where its result is not printed: what the define reads.
+func (e *evaluator) included(name, dot symbol) symbol {
+	out := derived(name, dot)
+	called, ok := name.lit.(string)
+	if !ok || e.defines == nil || e.depth >= maxTemplateDepth {
+		return out
+	}
+	if _, tree, ok := e.defines(called); ok {
+		out.reads = append(out.reads, e.readsOf(tree.Root, dot)...)
+	}
+	return out
+}
+
+// maxTemplateDepth bounds templates in templates that are only read.
+const maxTemplateDepth = 5
+
+// readsOf returns what a template reads that is not executed here.
+func (e *evaluator) readsOf(l *parse.ListNode, dot symbol) [][]string {
+	inner := &evaluator{values: e.values, depth: e.depth + 1, defines: e.defines, files: e.files}
+	inner.declare("$", dot)
+	return inner.list(l, dot, 0)
+}
+
+// list follows the branches that are taken, as far as that is known; of a range,
+// the list alone.
+func (e *evaluator) list(l *parse.ListNode, dot symbol, depth int) [][]string {
+	var out [][]string
+	if l == nil || depth > maxBranchDepth {
+		return nil
+	}
+	for _, n := range l.Nodes {
+		if b, word := branchOf(n); b != nil {
+			is := e.pipe(b.Pipe, dot, 0)
+			out = append(out, is.all()...)
+			for _, v := range b.Pipe.Decl {
+				e.declare(v.Ident[0], is)
+			}
+			truth, known := e.truth(is)
+			if (truth || !known) && word != "range" {
+				inside := dot
+				if word == "with" {
+					inside = is
+				}
+				out = append(out, e.list(b.List, inside, depth+1)...)
+			}
+			if !truth || !known {
+				out = append(out, e.list(b.ElseList, dot, depth+1)...)
+			}
+		} else if a, ok := n.(*parse.ActionNode); ok {
+			is := e.pipe(a.Pipe, dot, 0)
+			out = append(out, is.all()...)
+			for _, v := range a.Pipe.Decl {
+				e.declare(v.Ident[0], is)
+			}
+		}
+	}
+	return out
 }
 
 // logic is and / or: evaluated up to the argument that decides.
@@ -437,6 +533,9 @@ func asFloat(v any) (float64, bool) {
 
 // element is one round of a range over s.
 func (e *evaluator) element(s symbol, round int) (key, elem symbol) {
+	if s.text.lines {
+		return symbol{lit: round, isLit: true}, symbol{text: textOf{file: s.text.file, line: round + 1}, reads: s.reads}
+	}
 	v, ok := e.lookup(s)
 	if !ok {
 		if s.entries != nil {

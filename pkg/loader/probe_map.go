@@ -14,13 +14,17 @@ import (
 // templateMap is the textMap of one rendered template: it leads from rendered
 // text to template text. It is safe for concurrent use.
 type templateMap struct {
-	tmpl   *templateFile
 	file   *source.File // the template, as its locations are shown
-	plain  string       // the rendered text
+	marks  []mark
+	plain  string // the rendered text
 	events []event
 	scope  *valueScope
 	// defines finds where a define is written.
 	defines func(name string) (source.Location, bool)
+	// trees finds what a define holds.
+	trees func(name string) (*templateFile, *parse.Tree, bool)
+	// files are the chart's own files that can be shown.
+	files func() map[string]*source.File
 
 	once  sync.Once
 	steps []step
@@ -31,10 +35,23 @@ type templateMap struct {
 type step struct {
 	mark       *mark
 	start, end int // in the rendered text
+	pad        int // blanks before each line of a text but its first
+	cut        int // bytes of a text that were trimmed off
 	round      *round
+	frame      *frame
 	reads      [][]string
 	// from is what the node's expression stands for, when it is a value.
 	from symbol
+}
+
+// frame is one execution of a define's marked copy, or of the file itself.
+type frame struct {
+	caller *frame // nil for the file
+	call   step   // in the caller
+	indent int    // of its lines, in the rendered text
+	vars   int    // where its variables begin
+	depth  int
+	latest map[*parse.BranchNode]*fork
 }
 
 // fork is one execution of an if, with or range.
@@ -42,87 +59,152 @@ type fork struct {
 	mark  *mark
 	at    int // in the rendered text
 	round *round
+	frame *frame
 	test  symbol
 	// rounds counts how often the main arm was entered: 0 or 1 but for a range.
 	rounds   int
 	tookElse bool
 }
 
-// round is one execution of an arm of a fork, nil for the file itself.
+// round is one execution of an arm of a fork; that of a file or a define has no
+// fork.
 type round struct {
 	parent *round
 	arm    *arm
 	fork   *fork
+	frame  *frame
 	dot    symbol
 	elem   symbol // of a range
 	vars   int    // variables that outlive the round
 }
 
+// tracer replays the events of a render.
+type tracer struct {
+	*templateMap
+	ev    *evaluator
+	now   *round
+	frame *frame
+}
+
 // trace replays the events: it finds for each step its branches and what it
 // reads. It runs once, and only for templates that somebody asks about.
 func (m *templateMap) trace() {
-	ev := &evaluator{values: m.scope.values}
-	top := symbol{known: true}
-	ev.declare("$", top)
-	file := &round{dot: top, vars: len(ev.vars)}
-	now := file
-	latest := map[*parse.BranchNode]*fork{}
-	leave := func(in *arm) {
-		for now.parent != nil && now.arm != in {
-			now = now.parent
-			ev.vars = ev.vars[:min(len(ev.vars), now.vars)]
-		}
-	}
+	t := &tracer{templateMap: m, ev: &evaluator{values: m.scope.values, defines: m.trees, files: m.files}}
+	t.open(step{}, symbol{known: true})
 	for i, e := range m.events {
-		mk := &m.tmpl.marks[e.mark]
 		end := len(m.plain)
 		if i+1 < len(m.events) {
 			end = m.events[i+1].at
 		}
-		switch {
-		case mk.enter:
-			leave(mk.in.parent)
-			f := latest[mk.in.branch]
-			if f == nil {
-				continue
-			}
-			now = m.enter(ev, f, mk.in, now)
-			now.vars = len(ev.vars)
-		case mk.main != nil:
-			leave(mk.in)
-			f := &fork{mark: mk, at: e.at, round: now, test: ev.pipe(mk.main.branch.Pipe, now.dot, 0)}
-			latest[mk.main.branch] = f
-			m.forks = append(m.forks, f)
-		default:
-			leave(mk.in)
-			s := step{mark: mk, start: e.at, end: end, round: now}
-			switch n := mk.node.(type) {
-			case *parse.ActionNode:
-				s.from = ev.pipe(n.Pipe, now.dot, 0)
-				s.reads = s.from.all()
-				for _, v := range n.Pipe.Decl {
-					if n.Pipe.IsAssign {
-						ev.assign(v.Ident[0], s.from)
-					} else {
-						ev.declare(v.Ident[0], s.from)
-					}
-				}
-				now.vars = len(ev.vars)
-			case *parse.TemplateNode:
-				if n.Pipe != nil {
-					s.reads = ev.pipe(n.Pipe, now.dot, 0).all()
-				}
-			}
-			if s.end > s.start {
-				m.steps = append(m.steps, s)
-			}
+		t.replay(e, end)
+	}
+}
+
+func (t *tracer) replay(e event, end int) {
+	mk := &t.marks[e.mark]
+	switch {
+	case mk.leave:
+		t.close(e.at, end)
+	case mk.enter:
+		t.leave(mk.in.parent)
+		if f := t.frame.latest[mk.in.branch]; f != nil {
+			t.now = t.enter(f, mk.in)
+			t.now.vars = len(t.ev.vars)
+		}
+	case mk.main != nil:
+		t.leave(mk.in)
+		f := &fork{mark: mk, at: e.at, round: t.now, frame: t.frame, test: t.ev.pipe(mk.main.branch.Pipe, t.now.dot, 0)}
+		t.frame.latest[mk.main.branch] = f
+		t.forks = append(t.forks, f)
+	default:
+		t.leave(mk.in)
+		s := step{mark: mk, start: e.at, end: end, pad: e.pad, cut: e.cut, round: t.now, frame: t.frame}
+		arg := t.evaluate(&s)
+		if s.end > s.start {
+			t.steps = append(t.steps, s)
+		}
+		if mk.call {
+			t.open(s, arg)
 		}
 	}
 }
 
+// evaluate finds what a node reads; of a node that prints a define, it returns
+// what the define gets as its dot.
+func (t *tracer) evaluate(s *step) (arg symbol) {
+	dot := t.now.dot
+	switch n := s.mark.node.(type) {
+	case *parse.ActionNode:
+		if s.mark.call {
+			return t.ev.operand(n.Pipe.Cmds[0].Args[2], dot, 0)
+		}
+		s.from = t.ev.pipe(n.Pipe, dot, 0)
+		s.reads = s.from.all()
+		for _, v := range n.Pipe.Decl {
+			if n.Pipe.IsAssign {
+				t.ev.assign(v.Ident[0], s.from)
+			} else {
+				t.ev.declare(v.Ident[0], s.from)
+			}
+		}
+		t.now.vars = len(t.ev.vars)
+	case *parse.TemplateNode:
+		if n.Pipe == nil {
+			return symbol{isLit: true} // nil
+		}
+		arg = t.ev.pipe(n.Pipe, dot, 0)
+		if !s.mark.call {
+			s.reads = arg.all()
+		}
+	}
+	return arg
+}
+
+// open begins a frame: the file, or the define that call prints.
+func (t *tracer) open(call step, dot symbol) {
+	f := &frame{caller: t.frame, call: call, vars: len(t.ev.vars), latest: map[*parse.BranchNode]*fork{}}
+	if t.frame != nil {
+		f.depth = t.frame.depth + 1
+		f.indent = t.frame.indent
+		if n, ok := indentArgument(call.mark.tmpl.text[call.mark.start:call.mark.end]); ok {
+			f.indent += n
+		}
+	}
+	t.frame = f
+	t.ev.base = len(t.ev.vars)
+	t.ev.declare("$", dot)
+	t.now = &round{parent: t.now, frame: f, dot: dot, vars: len(t.ev.vars)}
+}
+
+// close ends a frame. What the call prints after the define's text, the end of
+// a line or a quote, is its own.
+func (t *tracer) close(at, end int) {
+	for t.now.fork != nil {
+		t.now = t.now.parent
+	}
+	f := t.frame
+	t.now, t.frame = t.now.parent, f.caller
+	t.ev.vars = t.ev.vars[:f.vars]
+	t.ev.base = f.caller.vars
+	if at < end {
+		s := f.call
+		s.start, s.end = at, end
+		t.steps = append(t.steps, s)
+	}
+}
+
+// leave goes back to the arm, which is around the current one.
+func (t *tracer) leave(in *arm) {
+	for t.now.fork != nil && t.now.arm != in {
+		t.now = t.now.parent
+		t.ev.vars = t.ev.vars[:min(len(t.ev.vars), t.now.vars)]
+	}
+}
+
 // enter begins a round of an arm: it sets the dot and the variables.
-func (m *templateMap) enter(ev *evaluator, f *fork, in *arm, now *round) *round {
-	r := &round{parent: now, arm: in, fork: f, dot: now.dot}
+func (t *tracer) enter(f *fork, in *arm) *round {
+	ev := t.ev
+	r := &round{parent: t.now, arm: in, fork: f, frame: t.frame, dot: t.now.dot}
 	pipe := in.branch.Pipe
 	set := func(name string, is symbol) {
 		if pipe.IsAssign {
@@ -169,31 +251,105 @@ func (m *templateMap) Map(start, end int) source.Provenance {
 	if len(steps) == 0 {
 		return source.Provenance{Primary: source.Location{File: m.file.Path(), Span: m.file.Span(0, 0), Precision: source.WholeFile}}
 	}
-	first, last := steps[0], steps[len(steps)-1]
+	steps = m.unquoted(steps, start, end)
+	in := steps[0].frame
+	for _, s := range steps {
+		in = common(in, s.frame)
+	}
+	first, last := steps[0].within(in), steps[len(steps)-1].within(in)
 	from, to := m.place(first, start, true), m.place(last, end, false)
 	if to < from {
 		// Rounds of a range: the text continues further up in the template.
 		to = first.mark.end
 	}
+	file := first.mark.tmpl.file
 	p := source.Provenance{
-		Primary: source.Location{File: m.file.Path(), Span: m.file.Span(from, to), Precision: source.Exact},
-		Guards:  m.guards(first.round),
+		Primary: source.Location{File: file.Path(), Span: file.Span(from, to), Precision: source.Exact},
+		Guards:  append(slices.Clip(m.scope.switches), m.guards(first.round)...),
 	}
 	// A mapping is marked by its first entry, whose value is not the mapping's.
 	entry := isEntry(m.plain[min(start, len(m.plain)):min(max(start, end), len(m.plain))])
 	for _, s := range steps {
-		if isText(s.mark) || entry && s.start > start {
+		if entry && s.start > start {
 			continue
 		}
-		if !m.isPlainValue(s) {
+		if top := s.within(in); top.mark != s.mark || top.mark.call {
 			p.Primary.Precision = source.Action
-			p.Via = append(p.Via, m.via(s.mark.node)...)
+			p.Via = appendNotes(p.Via, m.via(top.mark.node))
+		}
+		if isText(s.mark) || s.mark.call {
+			continue
+		}
+		if s.frame == in && !m.isPlainValue(s) {
+			p.Primary.Precision = source.Action
+			p.Via = appendNotes(p.Via, m.via(s.mark.node))
 		}
 		for _, path := range m.narrow(s, start) {
 			p.Values = appendValue(p.Values, m.scope.ref(path))
 		}
 	}
+	if s := steps[0]; len(steps) == 1 {
+		if at, ok := m.inFile(s, start, end); ok {
+			p.Primary = at
+			p.Via = appendNotes(p.Via, []source.Note{{At: s.mark.location(), Says: "the file is read here"}})
+		}
+	}
+	for ; in.caller != nil; in = in.caller {
+		p.Via = appendNotes(p.Via, []source.Note{{At: in.call.mark.location(), Says: "the define is included here"}})
+	}
 	return p
+}
+
+// location is where the node stands in its template.
+func (m *mark) location() source.Location {
+	return source.Location{File: m.tmpl.file.Path(), Span: m.tmpl.file.Span(m.start, m.end), Precision: source.Exact}
+}
+
+// unquoted leaves out the quotes around what a define prints.
+func (m *templateMap) unquoted(steps []step, start, end int) []step {
+	quote := func(s step) bool {
+		from, to := max(start, s.start), min(end, s.end)
+		return to-from == 1 && (m.plain[from] == '"' || m.plain[from] == '\'')
+	}
+	last := len(steps) - 1
+	if last < 2 || !quote(steps[0]) || !quote(steps[last]) {
+		return steps
+	}
+	for _, s := range steps[1:last] {
+		if s.frame == steps[0].frame {
+			return steps
+		}
+	}
+	return steps[1:last]
+}
+
+// common returns the innermost frame around both.
+func common(a, b *frame) *frame {
+	for a != b {
+		if a.depth < b.depth {
+			a, b = b, a
+		}
+		a = a.caller
+	}
+	return a
+}
+
+// within returns the step of the frame in which s was made: itself, or the call
+// that led to it.
+func (s step) within(in *frame) step {
+	for s.frame != in {
+		s = s.frame.call
+	}
+	return s
+}
+
+func appendNotes(to, notes []source.Note) []source.Note {
+	for _, n := range notes {
+		if !slices.Contains(to, n) {
+			to = append(to, n)
+		}
+	}
+	return to
 }
 
 // overlapping returns the steps that emitted bytes of [start, end); for an
@@ -213,12 +369,29 @@ func (m *templateMap) overlapping(start, end int) []step {
 // place maps an offset inside a step to the template.
 func (m *templateMap) place(s step, offset int, begin bool) int {
 	if isText(s.mark) {
-		return min(s.mark.start+max(0, offset-s.start), s.mark.end)
+		offset = min(max(0, offset-s.start), s.end-s.start)
+		return min(s.mark.start+unindent(s.mark.tmpl.text[s.mark.start:s.mark.end], offset+s.cut, s.pad), s.mark.end)
 	}
 	if begin {
 		return s.mark.start
 	}
 	return s.mark.end
+}
+
+// unindent maps an offset in an indented text to the text before it was
+// indented.
+func unindent(text string, offset, pad int) int {
+	if pad == 0 {
+		return min(offset, len(text))
+	}
+	for at := 0; ; {
+		line := strings.IndexByte(text[at:], '\n') + 1
+		if line == 0 || offset < line {
+			return min(at+offset, len(text))
+		}
+		at += line
+		offset = max(0, offset-line-pad)
+	}
 }
 
 func isText(m *mark) bool {
@@ -346,8 +519,11 @@ func includedNames(n parse.Node, names []string, depth int) []string {
 // is in an else, the guard's Taken is false and Keeps is the text before it.
 func (m *templateMap) guards(r *round) []source.Guard {
 	var out []source.Guard
-	for ; r != nil && r.fork != nil; r = r.parent {
+	for ; r != nil; r = r.parent {
 		f := r.fork
+		if f == nil {
+			continue // a define; its caller's conditions hold as well
+		}
 		g := m.guard(f, f.mark.main)
 		g.Taken = !r.arm.isElse
 		if elem := r.elem.all(); len(elem) > 0 && r.elem.known {
@@ -363,11 +539,12 @@ func (m *templateMap) guards(r *round) []source.Guard {
 }
 
 func (m *templateMap) guard(f *fork, a *arm) source.Guard {
+	file := f.mark.tmpl.file
 	g := source.Guard{
-		At: source.Location{File: m.file.Path(), Span: m.file.Span(a.openStart, a.openEnd), Precision: source.Exact},
+		At: source.Location{File: file.Path(), Span: file.Span(a.openStart, a.openEnd), Precision: source.Exact},
 	}
 	if a.keepStart < a.keepEnd {
-		g.Keeps = m.tmpl.text[a.keepStart:a.keepEnd]
+		g.Keeps = file.Text()[a.keepStart:a.keepEnd]
 	}
 	for _, path := range f.test.all() {
 		g.Reads = appendValue(g.Reads, m.scope.ref(path))
@@ -507,11 +684,13 @@ func isBlankText(s string) bool { return strings.TrimSpace(s) == "" }
 // belongs reports whether the text of an arm that was left out just after the
 // range would have been part of it.
 func (m *templateMap) belongs(a *arm, f *fork, column int, list bool, end int) bool {
-	keeps := m.tmpl.text[a.keepStart:a.keepEnd]
+	tmpl := f.mark.tmpl
+	keeps := tmpl.text[a.keepStart:a.keepEnd]
 	if strings.HasPrefix(strings.TrimLeft(keeps, " \t\r\n"), "---") {
 		return false // another document
 	}
-	indent, ok := m.indentOfArm(a)
+	indent, ok := tmpl.indentOfArm(a)
+	indent += f.frame.indent
 	if !ok {
 		// Inside a line: it belongs to the text that the line continues.
 		return f.at >= end && !strings.Contains(m.plain[end:f.at], "\n")
@@ -524,17 +703,17 @@ func (m *templateMap) belongs(a *arm, f *fork, column int, list bool, end int) b
 
 // indentOfArm returns how deep the first line of an arm's text is indented, and
 // false when the arm does not begin a line.
-func (m *templateMap) indentOfArm(a *arm) (int, bool) {
-	text := m.tmpl.text
+func (f *templateFile) indentOfArm(a *arm) (int, bool) {
+	text := f.text
 	at := a.keepStart
 	for at < a.keepEnd && isTemplateSpace(text[at]) {
 		at++
 	}
 	fresh := strings.Contains(text[a.keepStart:at], "\n")
 	if strings.HasPrefix(text[at:], "{{") {
-		i := m.tmpl.actionAt(at + 1)
+		i := f.actionAt(at + 1)
 		if i >= 0 {
-			act := m.tmpl.actions[i]
+			act := f.actions[i]
 			if n, ok := indentArgument(text[act.start:act.end]); ok {
 				return n, true
 			}

@@ -97,6 +97,8 @@ type valueScope struct {
 	layers  []*valueLayer  // of the whole render, the one that wins first
 	imports []valueImport
 	subs    map[string]*valueScope // of the subcharts, by name
+	// switches are the conditions of dependencies that brought the chart in.
+	switches []source.Guard
 }
 
 // sub is the scope of the subchart of that name.
