@@ -116,6 +116,9 @@ type templateEntry struct {
 	twin   string // the engine's name for the twin, "" when there is none
 	// deep: the twin prints marked copies of defines.
 	deep bool
+	// events are those of the last render, strayed is why there are none.
+	events  []event
+	strayed error
 	// left says that the template failed and is left out.
 	left bool
 }
@@ -165,11 +168,13 @@ func (r *chartRun) render() rendered {
 	r.collect(c, nil)
 	r.addTwins()
 	texts, values, ok := r.execute(values)
-	if ok && r.shallow(r.strayed(texts)) {
+	if ok && r.shallow(r.align(texts)) {
 		if values, err = r.values(); err != nil {
 			return r.fail(err.Error())
 		}
-		texts, values, ok = r.execute(values)
+		if texts, values, ok = r.execute(values); ok {
+			r.align(texts)
+		}
 	}
 	if ok {
 		r.readOnce(texts, r.scope(c, nil, values))
@@ -687,7 +692,7 @@ func (r *chartRun) read(texts map[string]string, root *valueScope) {
 		if !ok || e.left || e.notes() || isBlankText(text) {
 			continue
 		}
-		r.decode(source.NewFile(e.file.Path(), text), r.mapOf(e, text, texts[e.twin], root, defines), u)
+		r.decode(source.NewFile(e.file.Path(), text), r.mapOf(e, text, root, defines), u)
 	}
 	u.crds = true
 	for _, crd := range r.loaded.chart.CRDObjects() {
@@ -731,33 +736,33 @@ func (r *chartRun) fixedOf(f *chart.File) *source.Location {
 }
 
 // mapOf finds how a rendered text leads back to its template.
-func (r *chartRun) mapOf(e *templateEntry, plain, marked string, root *valueScope, defines func(string) (source.Location, bool)) textMap {
+func (r *chartRun) mapOf(e *templateEntry, plain string, root *valueScope, defines func(string) (source.Location, bool)) textMap {
 	if e.fixed != nil {
 		return fixedMap{*e.fixed}
 	}
 	if e.parsed != nil {
-		events, err := r.printer.align(plain, marked)
-		if err == nil {
-			return &templateMap{file: e.file, marks: r.printer.marks, plain: plain, events: events, scope: root.at(e.prefix), defines: defines,
+		if e.strayed == nil {
+			return &templateMap{file: e.file, marks: r.printer.marks, plain: plain, events: e.events, scope: root.at(e.prefix), defines: defines,
 				trees: r.printer.find, files: r.filesOf(e)}
 		}
-		r.untraced(e, err)
+		r.untraced(e, e.strayed)
 	}
 	return fixedMap{documentLocation(e.file)}
 }
 
-// strayed returns the templates whose deep twins came to something else.
-func (r *chartRun) strayed(texts map[string]string) []*templateEntry {
-	var out []*templateEntry
+// align reads the places of a render and returns the templates whose deep twins
+// came to something else.
+func (r *chartRun) align(texts map[string]string) []*templateEntry {
+	var strayed []*templateEntry
 	for _, e := range r.entries {
-		if e.parsed == nil || !e.deep {
+		if e.parsed == nil {
 			continue
 		}
-		if _, err := r.printer.align(texts[e.key], texts[e.twin]); err != nil {
-			out = append(out, e)
+		if e.events, e.strayed = r.printer.align(texts[e.key], texts[e.twin]); e.strayed != nil && e.deep {
+			strayed = append(strayed, e)
 		}
 	}
-	return out
+	return strayed
 }
 
 // filesOf lists the files that a template finds under .Files.

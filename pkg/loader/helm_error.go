@@ -270,6 +270,9 @@ var defineName = regexp.MustCompile("^\\{\\{-?\\s*(?:define|block)\\s+(\"(?:[^\"
 
 // scanDefines lists a template file's defines and where each begins.
 func scanDefines(text string) []definePlace {
+	if !strings.Contains(text, "define") && !strings.Contains(text, "block") {
+		return nil
+	}
 	var out []definePlace
 	for _, a := range scanActions(text) {
 		if a.word != "define" && a.word != "block" {

@@ -202,7 +202,7 @@ func mutateChart(t *testing.T, s scenario) score {
 	for key, l := range was {
 		known[key] = l.where(l.text)
 	}
-	for _, at := range sites(t, s) {
+	for _, at := range sites(s) {
 		now := render(t, s, replaced(s.files, at))
 		if len(now.gaps) != len(plain.gaps) || len(now.objects) == 0 {
 			continue // the change breaks the chart
@@ -226,7 +226,7 @@ func mutateChart(t *testing.T, s scenario) score {
 			var named, exact bool
 			switch {
 			case had && has && a.text == b.text:
-				if named, exact = blames(known[key], at, files); exact && !at.value && covers(known[key].Primary, at, files) && !strings.Contains(a.text, "\n") {
+				if p := known[key].Primary; !at.value && p.Precision == source.Exact && covers(p, at, files) && !strings.Contains(a.text, "\n") {
 					out.wrong = append(out.wrong, fmt.Sprintf("%s: %s did not change and is said to come from there", at, key))
 				}
 				continue
@@ -310,7 +310,7 @@ func replaced(files []txtar.File, at site) []txtar.File {
 
 // sites lists what can be changed in a chart: the scalars that stand in the
 // templates' own text, the constants of their actions, and the values.
-func sites(t *testing.T, s scenario) []site {
+func sites(s scenario) []site {
 	var out []site
 	for _, f := range s.files {
 		switch {
