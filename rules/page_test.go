@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vpnlint/vpnlint/pkg/check"
 	"github.com/vpnlint/vpnlint/pkg/finding"
 	"github.com/vpnlint/vpnlint/pkg/report"
 )
@@ -29,19 +30,9 @@ func page(t *testing.T, meta finding.RuleMeta, said report.Report) string {
 	}
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	section := func(title, text string) { line("\n## %s\n\n%s", title, strings.TrimSpace(text)) }
 
 	line("<!-- Generated from the rule's METADATA and examples/%s; run go test ./rules -update. -->", meta.ID)
-	line("# %s %s\n", meta.ID, meta.Name)
-	line("%s.\n", sentence(meta.Title))
-	line("| Severity | Family | Since |")
-	line("|---|---|---|")
-	line("| %s | %s | %s |", severities(meta.Severities), meta.Family, meta.Since)
-	section("What happens", meta.Description)
-	section("When it fires", meta.Fires)
-	section("When it stays silent", meta.Silent)
-	section("What to do", meta.Remedy)
-
+	b.WriteString(check.PageHead(meta))
 	line("\n## Example")
 	bad, good := exampleFiles(t, meta.ID, "bad"), exampleFiles(t, meta.ID, "good")
 	same := []string{}
@@ -64,21 +55,8 @@ func page(t *testing.T, meta finding.RuleMeta, said report.Report) string {
 		}
 	}
 
-	line("\n## Sources\n")
-	for _, s := range meta.Sources {
-		line("- [%s](%s)", s.Title, s.URL)
-	}
+	b.WriteString("\n" + check.PageSources(meta))
 	return b.String()
-}
-
-func sentence(title string) string { return strings.ToUpper(title[:1]) + title[1:] }
-
-func severities(list []finding.Severity) string {
-	var words []string
-	for _, s := range list {
-		words = append(words, string(s))
-	}
-	return strings.Join(words, ", ")
 }
 
 // exampleFiles returns one side of an example pair, by path.

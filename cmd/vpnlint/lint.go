@@ -23,6 +23,7 @@ type lintFlags struct {
 	valueSets    []string
 	isolate      bool
 	rulesSeconds int
+	userRules    []string
 	outputs      []string
 	failOn       string
 	allowGaps    bool
@@ -71,6 +72,7 @@ is no pass (--allow-gaps).`,
 	f.SortFlags = false
 	chartFlags(f, &flags.load)
 	f.StringArrayVar(&flags.valueSets, "value-set", nil, "render charts with these values, too: `NAME=FILE[,FILE]` (repeatable)")
+	userRulesFlag(f, &flags.userRules)
 	f.StringArrayVarP(&flags.outputs, "output", "o", []string{"text"}, "`FORMAT[=FILE]`: text, table, json, sarif or github (repeatable)")
 	f.StringVar(&flags.failOn, "fail-on", "warning", "exit with 1 from this `SEVERITY` on: error, warning, note or never")
 	f.BoolVar(&flags.allowGaps, "allow-gaps", false, "do not exit with 3 for inputs that could not be read")
@@ -200,7 +202,7 @@ func runLint(cmd *cobra.Command, paths []string, flags lintFlags, std streams) e
 	if err != nil {
 		return err
 	}
-	result, err := lint.Run(cmd.Context(), paths, lint.Options{Load: flags.load, Plan: plan, RulesTime: time.Duration(flags.rulesSeconds) * time.Second, Version: version()})
+	result, err := lint.Run(cmd.Context(), paths, lint.Options{Load: flags.load, Plan: plan, RulesTime: time.Duration(flags.rulesSeconds) * time.Second, UserRules: flags.userRules, Version: version()})
 	if err != nil {
 		return err
 	}

@@ -7,28 +7,38 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/vpnlint/vpnlint/pkg/lint"
 	"github.com/vpnlint/vpnlint/pkg/report"
 )
 
 func newRules(std streams) *cobra.Command {
-	return &cobra.Command{
+	var user []string
+	cmd := &cobra.Command{
 		Use:   "rules",
 		Short: "List the rules",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			l, err := lint.New(cmd.Context())
+			l, err := lint.New(cmd.Context(), user...)
 			if err != nil {
 				return err
 			}
 			return report.RulesTable(std.out, l.Rules(), report.Options{Width: width(std.out)})
 		},
 	}
+	userRulesFlag(cmd.Flags(), &user)
+	return cmd
+}
+
+// userRulesFlag adds --rules.
+func userRulesFlag(f *pflag.FlagSet, dirs *[]string) {
+	f.StringArrayVar(dirs, "rules", nil, "`DIR` with rules of your own in Rego, packages vpnlint.user.NAME (repeatable)")
 }
 
 func newExplain(std streams) *cobra.Command {
-	return &cobra.Command{
+	var user []string
+	cmd := &cobra.Command{
 		Use:     "explain RULE...",
 		Short:   "Show the page of a rule: what it finds, why, and how to mend it",
 		Example: "  vpnlint explain VPN101",
@@ -39,7 +49,7 @@ func newExplain(std streams) *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			l, err := lint.New(cmd.Context())
+			l, err := lint.New(cmd.Context(), user...)
 			if err != nil {
 				return err
 			}
@@ -55,6 +65,8 @@ func newExplain(std streams) *cobra.Command {
 			return nil
 		},
 	}
+	userRulesFlag(cmd.Flags(), &user)
+	return cmd
 }
 
 // withoutComment drops the comment at the top of a page, which is for those who

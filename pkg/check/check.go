@@ -255,7 +255,7 @@ func (e *Engine) readMetadata(modules map[string]*ast.Module) error {
 		if _, twice := e.byKey[key]; twice {
 			return fmt.Errorf("%s: package %s.%s is already another file's", name, rulesPackage, key)
 		}
-		r, err := readRule(modules[name], key)
+		r, err := readRule(modules[name], key, validateMeta)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
@@ -308,7 +308,16 @@ func (e *Engine) Run(ctx context.Context, in Input) ([]finding.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	results, err := query.Eval(ctx, rego.EvalParsedInput(value))
+	said, err := evaluate(ctx, query, value, e.byKey)
+	if err != nil {
+		return nil, err
+	}
+	return newPlacer(in).place(dropReplaced(said))
+}
+
+// evaluate runs a query for the findings of all rules in byKey.
+func evaluate(ctx context.Context, query rego.PreparedEvalQuery, input ast.Value, byKey map[string]rule) ([]statement, error) {
+	results, err := query.Eval(ctx, rego.EvalParsedInput(input))
 	if err == nil {
 		// The engine is told of the context's end in its own time.
 		err = context.Cause(ctx)
@@ -326,11 +335,7 @@ func (e *Engine) Run(ctx context.Context, in Input) ([]finding.Finding, error) {
 	if !ok {
 		return nil, errors.New("run the rules: unexpected result")
 	}
-	said, err := e.decode(byRule)
-	if err != nil {
-		return nil, err
-	}
-	return newPlacer(in).place(dropReplaced(said))
+	return decode(byRule, byKey)
 }
 
 // user reports whether there are rules of the user, which may look at any pod.
@@ -365,12 +370,12 @@ func (e *Engine) speakers(doc *document) []string {
 }
 
 // decode checks what the rules returned against the contract.
-func (e *Engine) decode(byRule map[string]any) ([]statement, error) {
+func decode(byRule map[string]any, byKey map[string]rule) ([]statement, error) {
 	var said []statement
 	for _, key := range sortedKeys(byRule) {
-		r, ok := e.byKey[key]
+		r, ok := byKey[key]
 		if !ok {
-			return nil, fmt.Errorf("package %s.%s has findings but no METADATA", rulesPackage, key)
+			return nil, fmt.Errorf("package %s has findings but no METADATA", key)
 		}
 		found, ok := byRule[key].([]any)
 		if !ok {

@@ -226,3 +226,21 @@ func fieldsOf(t reflect.Type) []field {
 func isText(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct && t.Implements(reflect.TypeFor[encoding.TextMarshaler]())
 }
+
+// InputJSON returns what the rules read as input, as indented JSON: for people
+// who write rules and their tests.
+func InputJSON(in Input) ([]byte, error) {
+	value, err := inputValue(documentOf(in))
+	if err != nil {
+		return nil, err
+	}
+	plain, err := ast.JSON(value)
+	if err != nil {
+		return nil, fmt.Errorf("input of the rules: %w", err)
+	}
+	out, err := json.MarshalIndent(plain, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("input of the rules: %w", err)
+	}
+	return append(out, '\n'), nil
+}

@@ -47,8 +47,8 @@ var (
 )
 
 // readRule reads the METADATA of a rule's package. key is the last part of the
-// package's path, such as "vpn101".
-func readRule(module *ast.Module, key string) (rule, error) {
+// package's path, such as "vpn101"; validate judges ids, families and claims.
+func readRule(module *ast.Module, key string, validate func(m finding.RuleMeta, key string) error) (rule, error) {
 	annotations, err := packageAnnotations(module)
 	if err != nil {
 		return rule{}, err
@@ -74,7 +74,7 @@ func readRule(module *ast.Module, key string) (rule, error) {
 	for _, r := range annotations.RelatedResources {
 		meta.Sources = append(meta.Sources, finding.Link{Title: r.Description, URL: r.Ref.String()})
 	}
-	if err := validateMeta(meta, key); err != nil {
+	if err := validate(meta, key); err != nil {
 		return rule{}, err
 	}
 	needs, err := parseNeeds(custom.Needs)
@@ -118,23 +118,31 @@ func decodeCustom(custom map[string]any) (customMeta, error) {
 // keyOf returns the last part of a rule's package: its id in lower case.
 func keyOf(id string) string { return strings.ToLower(id) }
 
+// validateMeta judges the METADATA of vpnlint's own rules.
 func validateMeta(m finding.RuleMeta, key string) error {
 	id := idPattern.FindStringSubmatch(m.ID)
 	switch {
 	case id == nil:
 		return fmt.Errorf("METADATA custom.id %q is no rule id", m.ID)
+	case m.Family != families[id[1][0]-'0']:
+		return fmt.Errorf("METADATA custom.family %q: the first digit of %s says %s", m.Family, m.ID, families[id[1][0]-'0'])
+	case len(m.Claims) == 0 && m.Family != toolFamily:
+		return errors.New("METADATA custom.claims is empty")
+	}
+	return validateAny(m, key)
+}
+
+// validateAny judges what all rules have in common.
+func validateAny(m finding.RuleMeta, key string) error {
+	switch {
 	case keyOf(m.ID) != key:
 		return fmt.Errorf("METADATA custom.id %s in package %s", m.ID, key)
 	case !namePattern.MatchString(m.Name):
 		return fmt.Errorf("METADATA custom.name %q: want lower-case words joined by hyphens", m.Name)
-	case m.Family != families[id[1][0]-'0']:
-		return fmt.Errorf("METADATA custom.family %q: the first digit of %s says %s", m.Family, m.ID, families[id[1][0]-'0'])
 	case len(m.Severities) == 0:
 		return errors.New("METADATA custom.severities is empty")
 	case m.Since == "":
 		return errors.New("METADATA custom.since is empty")
-	case len(m.Claims) == 0 && m.Family != toolFamily:
-		return errors.New("METADATA custom.claims is empty")
 	}
 	for _, text := range [...]struct{ key, value string }{
 		{"title", m.Title}, {"description", m.Description},

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/vpnlint/vpnlint/pkg/check"
@@ -31,6 +32,9 @@ type Options struct {
 	RulesTime time.Duration
 	// Plan is the plan file, nil for none.
 	Plan *config.Config
+	// UserRules are directories with rules of the user's own, for Run; New takes
+	// them for a Linter.
+	UserRules []string
 	// Version of vpnlint, for the report.
 	Version string
 }
@@ -42,12 +46,13 @@ const DefaultRulesTime = time.Minute
 // catalogue. It is safe for concurrent use.
 type Linter struct {
 	engine  *check.Engine
+	user    []*check.UserRules
 	catalog *images.Catalog
 }
 
 // New reads the rules and the image catalogue. Rules are compiled when an input
-// first needs them.
-func New(ctx context.Context) (*Linter, error) {
+// first needs them; those of the user, in the directories userRules, at once.
+func New(ctx context.Context, userRules ...string) (*Linter, error) {
 	catalog, err := images.Load()
 	if err != nil {
 		return nil, fmt.Errorf("read the image catalogue: %w", err)
@@ -56,17 +61,35 @@ func New(ctx context.Context) (*Linter, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the rules: %w", err)
 	}
-	return &Linter{engine: engine, catalog: catalog}, nil
+	user, err := readUserRules(ctx, userRules)
+	if err != nil {
+		return nil, err
+	}
+	return &Linter{engine: engine, user: user, catalog: catalog}, nil
 }
 
 // Compile compiles all rules now, for a linter that is to run often.
 func (l *Linter) Compile(ctx context.Context) error { return l.engine.Compile(ctx) }
 
 // Rules returns the metadata of all rules, sorted by id.
-func (l *Linter) Rules() []finding.RuleMeta { return l.engine.Rules() }
+func (l *Linter) Rules() []finding.RuleMeta {
+	all := l.engine.Rules()
+	for _, u := range l.user {
+		all = append(all, u.Rules()...)
+	}
+	slices.SortFunc(all, func(a, b finding.RuleMeta) int { return cmp.Compare(a.ID, b.ID) })
+	return all
+}
 
 // Page returns the documentation page of a rule as Markdown.
-func (l *Linter) Page(id string) (string, bool) { return l.engine.Page(id) }
+func (l *Linter) Page(id string) (string, bool) {
+	for _, u := range l.user {
+		if page, ok := u.Page(id); ok {
+			return page, true
+		}
+	}
+	return l.engine.Page(id)
+}
 
 // Run lints paths. The error is one of usage (a path that does not exist) or of
 // vpnlint itself (a rule that fails to evaluate); what is wrong with an input
@@ -88,7 +111,7 @@ func Run(ctx context.Context, paths []string, opts Options) (report.Report, erro
 	}
 	ready := make(chan made, 1)
 	go func() {
-		l, err := New(ctx)
+		l, err := New(ctx, opts.UserRules...)
 		ready <- made{linter: l, err: err}
 	}()
 	loaded, err := loader.Load(ctx, paths, opts.load())
@@ -142,7 +165,7 @@ func (l *Linter) judge(ctx context.Context, loaded *loader.Result, opts Options)
 	}
 	files := opts.files(loaded.Files)
 	complaints := applySuppressions(readSuppressions(files, groups, opts.entries()), said,
-		suppress.Run{Rules: l.engine.Rules(), Off: opts.off(), Unseen: unseen(gaps, files)})
+		suppress.Run{Rules: l.Rules(), Off: opts.off(), Unseen: unseen(gaps, files)})
 	for _, f := range applySeverities(complaints, opts.Plan) {
 		said = append(said, held{finding: f, groups: setNames(groups)})
 	}
@@ -151,7 +174,7 @@ func (l *Linter) judge(ctx context.Context, loaded *loader.Result, opts Options)
 		Findings:  mergeSets(said, groups),
 		Gaps:      sortGaps(gaps),
 		Plan:      cidrplan.Compute(claims),
-		Rules:     l.engine.Rules(),
+		Rules:     l.Rules(),
 		Files:     files,
 		ValueSets: setNames(groups),
 	}
@@ -197,7 +220,7 @@ func (l *Linter) evaluate(ctx context.Context, in check.Input, opts Options) ([]
 	ctx, cancel := context.WithTimeoutCause(ctx, limit,
 		fmt.Errorf("the rules took longer than the limit of %s over %d objects; raise --limit-rules-seconds, or lint fewer paths at once", limit, len(in.Objects)))
 	defer cancel()
-	findings, err := l.engine.Run(ctx, in)
+	findings, err := l.evaluateAll(ctx, in)
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		err = cause
 	}

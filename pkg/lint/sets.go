@@ -24,7 +24,7 @@ func (l *Linter) distinct(ctx context.Context, groups []loader.Group) ([]loader.
 		if err != nil {
 			return nil, err
 		}
-		if known.Silent() {
+		if known.Silent() && len(l.user) == 0 { // a rule of the user may look at anything
 			out[0].Names = append(out[0].Names, g.Names...)
 			continue
 		}

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -212,9 +213,15 @@ func plural(n int, one string) string {
 
 // more points to the page of the first rule that spoke.
 func (t *textWriter) more() {
-	if len(t.shown) > 0 {
-		t.line(t.paint.dim("more about a rule: vpnlint explain " + visible(t.shown[0].Rule)))
+	if len(t.shown) == 0 {
+		return
 	}
+	id := t.shown[0].Rule
+	command := "vpnlint explain "
+	if slices.ContainsFunc(t.report.Rules, func(m finding.RuleMeta) bool { return m.ID == id && m.User }) {
+		command += "--rules DIR "
+	}
+	t.line(t.paint.dim("more about a rule: " + command + visible(id)))
 }
 
 func (t *textWriter) gaps() {
