@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/vpnlint/vpnlint/pkg/config"
+	"github.com/vpnlint/vpnlint/pkg/finding"
 	"github.com/vpnlint/vpnlint/pkg/lint"
 	"github.com/vpnlint/vpnlint/pkg/loader"
 	"github.com/vpnlint/vpnlint/pkg/report"
@@ -20,6 +23,7 @@ import (
 // planFlags are what plan and its subcommands share.
 type planFlags struct {
 	load      loader.Options
+	config    configFlags
 	isolate   bool
 	allowGaps bool
 }
@@ -31,6 +35,7 @@ func (p *planFlags) register(cmd *cobra.Command) {
 	f.BoolVar(&p.allowGaps, "allow-gaps", false, "do not exit with 3 for inputs that could not be read")
 	isolateFlag(f, &p.isolate)
 	limitFlags(f, &p.load.Limits)
+	p.config.register(f)
 }
 
 // options finishes what lint.ReadPlan needs.
@@ -41,7 +46,11 @@ func (p *planFlags) options(cmd *cobra.Command, std streams) (lint.Options, erro
 	if err := prepareLoad(&p.load, p.isolate, std); err != nil {
 		return lint.Options{}, err
 	}
-	return lint.Options{Load: p.load, Version: version()}, nil
+	plan, err := p.config.load(p.load.Dir, p.load.Limits)
+	if err != nil {
+		return lint.Options{}, err
+	}
+	return lint.Options{Load: p.load, Plan: plan, Version: version()}, nil
 }
 
 // pathsOr returns the paths, the working directory where there are none.
@@ -85,7 +94,7 @@ Exit code 0: shown, whatever it shows ("vpnlint lint" judges). 2: wrong usage.
 	f.StringVar(&links, "links", "", "`URL` or path of the files that the map links to (default: where they lie)")
 	f.StringVar(&color, "color", "auto", "`WHEN` to colour the table: auto, always or never")
 	flags.register(cmd)
-	cmd.AddCommand(newPlanFree(std))
+	cmd.AddCommand(newPlanInit(std), newPlanFree(std))
 	return cmd
 }
 
@@ -119,12 +128,12 @@ func runPlan(cmd *cobra.Command, paths []string, flags *planFlags, outputs []str
 			return err
 		}
 	}
-	return flags.exit(plan)
+	return flags.exit(plan.Gaps)
 }
 
-func (p *planFlags) exit(plan report.AddressPlan) error {
+func (p *planFlags) exit(gaps []finding.Gap) error {
 	policy := lint.Policy{AllowGaps: p.allowGaps}
-	if code := policy.ExitCode(report.Report{Gaps: plan.Gaps}); code != lint.ExitClean {
+	if code := policy.ExitCode(report.Report{Gaps: gaps}); code != lint.ExitClean {
 		return exitError{code: code}
 	}
 	return nil
@@ -141,6 +150,74 @@ func relativeLinks(file, dir string) string {
 		return ""
 	}
 	return filepath.ToSlash(back)
+}
+
+func newPlanInit(std streams) *cobra.Command {
+	var flags planFlags
+	var toStdout, force bool
+	var output string
+	cmd := &cobra.Command{
+		Use:   "init [PATH...]",
+		Short: "Write a plan file from what the tree declares",
+		Long: `Writes ` + config.FileName + ` into the working directory: the clusters, ranges, VPNs and
+client pools that the tree at PATH (default: the working directory) declares,
+each with the place that states it. What it could not find out stands in it as
+comments with ??? to fill in.
+
+A plan file that is there is left alone: when it is the same, all is well; when it
+is not, --force replaces it.
+
+Exit code 0: written, or the same. 2: there is another, or wrong usage. 3:
+written, but something could not be read, so that ranges may be missing.`,
+		Example: `  vpnlint plan init
+  vpnlint plan init clusters/ --stdout`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if toStdout {
+				output = "-"
+			}
+			return runPlanInit(cmd, pathsOr(args), &flags, output, force, std)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVarP(&output, "output", "o", config.FileName, "`FILE` to write; - prints")
+	f.BoolVar(&toStdout, "stdout", false, "print it, as -o - does")
+	f.BoolVar(&force, "force", false, "replace a plan file that is there")
+	flags.register(cmd)
+	return cmd
+}
+
+func runPlanInit(cmd *cobra.Command, paths []string, flags *planFlags, output string, force bool, std streams) error {
+	flags.config = configFlags{none: true} // it is to be written, not to be read
+	opts, err := flags.options(cmd, std)
+	if err != nil {
+		return err
+	}
+	text, gaps, err := lint.DraftPlan(cmd.Context(), paths, opts)
+	if err != nil {
+		return err
+	}
+	if output == "-" {
+		if _, err := io.WriteString(std.out, text); err != nil {
+			return fmt.Errorf("write the plan: %w", err)
+		}
+		return flags.exit(gaps)
+	}
+	there, err := os.ReadFile(output)
+	switch {
+	case err == nil && string(there) == text:
+		fmt.Fprintf(std.err, "vpnlint: %s is up to date\n", output)
+		return flags.exit(gaps)
+	case err == nil && !force:
+		return fmt.Errorf("%s exists and differs from what would be written: --stdout prints that, --force replaces the file", output)
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("look for a plan file: %w", err)
+	}
+	if err := os.WriteFile(output, []byte(text), 0o644); err != nil {
+		return fmt.Errorf("write the plan: %w", err)
+	}
+	fmt.Fprintf(std.err, "vpnlint: wrote %s; look for ??? in it\n", output)
+	return flags.exit(gaps)
 }
 
 func newPlanFree(std streams) *cobra.Command {
@@ -212,7 +289,7 @@ func runPlanFree(cmd *cobra.Command, length string, paths []string, flags *planF
 			return fmt.Errorf("write the ranges: %w", err)
 		}
 	}
-	if err := flags.exit(plan); err != nil {
+	if err := flags.exit(plan.Gaps); err != nil {
 		for _, g := range plan.Gaps {
 			fmt.Fprintln(std.err, report.Plain("vpnlint: not seen: "+g.File+": "+g.What+": "+g.Why))
 		}

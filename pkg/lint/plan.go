@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -18,35 +19,60 @@ import (
 )
 
 // ReadPlan reads the address plan of what is at the paths, of charts with their
-// default values. It compiles no rules. The error is one of usage or the
-// context's, as in Run.
+// default values, and of the plan file. It compiles no rules. The error is one
+// of usage or the context's, as in Run.
 func ReadPlan(ctx context.Context, paths []string, opts Options) (report.AddressPlan, error) {
-	known, objects, gaps, err := readFacts(ctx, paths, opts)
+	looks, gaps, err := look(ctx, paths, opts)
 	if err != nil {
 		return report.AddressPlan{}, err
 	}
-	out := report.AddressPlan{Version: opts.Version, Plan: cidrplan.Compute(known.Claims), Gaps: gaps}
-	out.Suggestions = suggestions(known, out.Plan)
-	out.Places = places(out, objects)
+	out := report.AddressPlan{Version: opts.Version, Gaps: gaps}
+	var claims []cidrplan.Claim
+	for _, l := range looks {
+		claims = append(claims, l.known.Claims...)
+	}
+	out.Plan = cidrplan.Compute(claims)
+	for _, l := range looks {
+		out.Suggestions = append(out.Suggestions, lists(l.known)...)
+	}
+	out.Suggestions = append(out.Suggestions, freePools(out.Plan)...)
+	slices.SortStableFunc(out.Suggestions, func(a, b report.Suggestion) int { return strings.Compare(a.Cluster, b.Cluster) })
+	out.Places = map[source.Ref]source.Location{}
+	for _, l := range looks {
+		maps.Copy(out.Places, places(out, l.objects))
+	}
 	return out, nil
 }
 
-// readFacts loads the paths and reads the facts of the default value sets.
-func readFacts(ctx context.Context, paths []string, opts Options) (*facts.Facts, []*source.Object, []finding.Gap, error) {
-	loaded, err := loader.Load(ctx, paths, opts.Load)
+// looked is what is known of one reading, and what its refs point at.
+type looked struct {
+	known   *facts.Facts
+	objects []*source.Object
+}
+
+// look loads the paths and reads the facts of the default value sets, once for
+// each reading of the plan file's clusters.
+func look(ctx context.Context, paths []string, opts Options) ([]looked, []finding.Gap, error) {
+	loaded, err := loader.Load(ctx, paths, opts.load())
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	catalog, err := images.Load()
 	if err != nil {
-		return nil, nil, nil, fmt.Errorf("read the image catalogue: %w", err)
+		return nil, nil, fmt.Errorf("read the image catalogue: %w", err)
 	}
-	known, err := facts.Read(ctx, loaded.Objects, catalog, facts.Options{})
-	if err != nil {
-		return nil, nil, nil, fmt.Errorf("read the facts: %w", err)
+	gaps := slices.Clone(loaded.Gaps)
+	var out []looked
+	for _, r := range readings(loaded.Objects, opts.Plan) {
+		known, err := facts.Read(ctx, r.objects, catalog, r.options(opts.Plan))
+		if err != nil {
+			return nil, nil, fmt.Errorf("read the facts: %w", err)
+		}
+		all := r.everything(opts.Plan)
+		gaps = append(gaps, locateGaps(known.Gaps, all)...)
+		out = append(out, looked{known: known, objects: all})
 	}
-	gaps := sortGaps(append(slices.Clone(loaded.Gaps), locateGaps(known.Gaps, loaded.Objects)...))
-	return known, loaded.Objects, gaps, nil
+	return out, sortGaps(gaps), nil
 }
 
 // places locates what the plan refers to.
@@ -72,8 +98,8 @@ func places(p report.AddressPlan, objects []*source.Object) map[source.Ref]sourc
 	return out
 }
 
-// suggestions are what arithmetic says to write where lists or pools do not fit.
-func suggestions(known *facts.Facts, plan cidrplan.Plan) []report.Suggestion {
+// lists are what arithmetic says to write where lists do not fit.
+func lists(known *facts.Facts) []report.Suggestion {
 	var out []report.Suggestion
 	for i := range known.Agents {
 		if s, ok := exemption(&known.Agents[i]); ok {
@@ -83,8 +109,6 @@ func suggestions(known *facts.Facts, plan cidrplan.Plan) []report.Suggestion {
 	for i := range known.Pods {
 		out = append(out, bypasses(&known.Pods[i])...)
 	}
-	out = append(out, freePools(plan)...)
-	slices.SortStableFunc(out, func(a, b report.Suggestion) int { return strings.Compare(a.Cluster, b.Cluster) })
 	return out
 }
 
