@@ -98,7 +98,7 @@ func chartFlags(f *pflag.FlagSet, l *loader.Options) {
 }
 
 func isolateFlag(f *pflag.FlagSet, isolate *bool) {
-	f.BoolVar(isolate, "isolate", os.Getenv("CI") != "", "render charts in processes of their own, within limits of memory\n(default: when the environment has CI)")
+	f.BoolVar(isolate, "isolate", true, "render charts and kustomizations in processes of their own, within\nlimits of memory; --isolate=false for inputs that you trust")
 }
 
 func limitFlags(f *pflag.FlagSet, l *loader.Limits) {
@@ -106,11 +106,12 @@ func limitFlags(f *pflag.FlagSet, l *loader.Limits) {
 	*l = d
 	f.Int64Var(&l.FileBytes, "limit-file-bytes", d.FileBytes, "size of one file, in bytes")
 	f.IntVar(&l.Documents, "limit-documents", d.Documents, "documents in one file")
+	f.IntVar(&l.Nodes, "limit-nodes", d.Nodes, "values in one file of YAML or JSON")
 	f.IntVar(&l.Depth, "limit-depth", d.Depth, "levels of nested YAML")
 	f.IntVar(&l.AliasNodes, "limit-alias-nodes", d.AliasNodes, "nodes that the YAML aliases of one file expand to")
 	f.IntVar(&l.RenderSeconds, "limit-render-seconds", d.RenderSeconds, "seconds for one chart or kustomization")
 	f.Int64Var(&l.OutputBytes, "limit-output-bytes", d.OutputBytes, "bytes that one chart renders to")
-	f.Int64Var(&l.MemoryBytes, "limit-memory-bytes", d.MemoryBytes, "memory of the process that renders a chart, with --isolate on Linux")
+	f.Int64Var(&l.MemoryBytes, "limit-memory-bytes", d.MemoryBytes, "memory of a process that renders, with --isolate on Linux")
 	f.IntVar(&l.KustomizeFiles, "limit-kustomize-files", d.KustomizeFiles, "files of one kustomization")
 }
 

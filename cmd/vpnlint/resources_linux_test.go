@@ -41,7 +41,6 @@ func TestResources(t *testing.T) {
 	configMap := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
 	for name, tc := range map[string]struct {
 		files map[string]string
-		args  []string
 		code  int
 		says  []string
 	}{
@@ -65,15 +64,39 @@ func TestResources(t *testing.T) {
 			files: map[string]string{"a.yaml": strings.ReplaceAll(gateways(1), "vpn0", strings.Repeat("v", 5<<20))},
 			code:  1, says: []string{"VPN101"},
 		},
-		"a repeat of 400 million, isolated": {
+		"a repeat of 400 million": {
 			files: map[string]string{"c/Chart.yaml": chartFile, "c/templates/a.yaml": "x: {{ repeat 400000000 \"yyyyyyyy\" }}\n", "b.yaml": gateways(1)},
-			args:  []string{"--isolate", "--limit-render-seconds", "10"},
 			code:  3, says: []string{"the chart was not rendered", "VPN101"},
 		},
-		"a loop of a thousand million, isolated": {
+		"a loop of a thousand million": {
 			files: map[string]string{"c/Chart.yaml": chartFile, "c/templates/a.yaml": "{{ range until 999999999 }}x{{ end }}\n", "b.yaml": gateways(1)},
-			args:  []string{"--isolate", "--limit-render-seconds", "10"},
+			code: 3, says: []string{"the chart was not rendered", "VPN101"},
+		},
+		"a value that renders itself": {
+			files: map[string]string{"c/Chart.yaml": chartFile, "c/values.yaml": "x: '{{ tpl .Values.x . }}'\n", "c/templates/a.yaml": "{{ tpl .Values.x . }}\n", "b.yaml": gateways(1)},
 			code:  3, says: []string{"the chart was not rendered", "VPN101"},
+		},
+		"a text that doubles forty times": {
+			files: map[string]string{
+				"c/Chart.yaml": chartFile, "b.yaml": gateways(1),
+				"c/templates/a.yaml": "{{ $x := \"x\" }}{{ range until 40 }}{{ $x = print $x $x }}{{ end }}{{ $x }}\n",
+			},
+			code: 3, says: []string{"the chart was not rendered", "VPN101"},
+		},
+		"an annotation of 1 MB on 4,000 objects": {
+			files: map[string]string{
+				"k/kustomization.yaml": "resources: [a.yaml]\ncommonAnnotations: {a: " + strings.Repeat("x", 1<<20) + "}\n",
+				"k/a.yaml":             configMaps(4_000), "b.yaml": gateways(1),
+			},
+			code: 3, says: []string{"the kustomization was not built", "VPN101"},
+		},
+		"5 million values in 10 MB": {
+			files: map[string]string{"a.yaml": configMap + "data: {a: [" + strings.Repeat("a,", 4_900_000) + "]}\n", "b.yaml": gateways(1)},
+			code:  3, says: []string{"--limit-nodes", "VPN101"},
+		},
+		"as many values as the limit allows": {
+			files: map[string]string{"a.yaml": configMap + "data: {a: [" + strings.Repeat("a,", 999_900) + "]}\n", "b.yaml": gateways(1)},
+			code:  1, says: []string{"VPN101"},
 		},
 		"300 broken templates": {
 			files: brokenTemplates(chartFile, 300),
@@ -87,7 +110,7 @@ func TestResources(t *testing.T) {
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 			defer cancel()
-			cmd := exec.CommandContext(ctx, binary, append([]string{"lint", "."}, tc.args...)...)
+			cmd := exec.CommandContext(ctx, binary, "lint", ".")
 			cmd.Dir = dir
 			var out bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &out, &out
@@ -106,6 +129,14 @@ func TestResources(t *testing.T) {
 			}
 		})
 	}
+}
+
+func configMaps(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a%d}\n---\n", i)
+	}
+	return b.String()
 }
 
 func gateways(n int) string {

@@ -172,6 +172,7 @@ type decoder struct {
 	unit        unit
 	limits      Limits
 	aliasBudget int
+	nodes       int // so far, of Limits.Nodes
 
 	objects []*source.Object
 	gaps    []finding.Gap
@@ -264,6 +265,11 @@ func (d *decoder) parse(c chunk) (v any, root *yaml.Node, doc *document, ok bool
 		d.gap(c.start+i, "the document could not be parsed", why, "")
 		return nil, nil, nil, false
 	}
+	if err := tooDense(text, d.limits.Nodes-d.nodes, d.limits); err != nil {
+		d.gap(c.start, "the document was not read", err.Error(), "")
+		return nil, nil, nil, false
+	}
+	d.nodes += nodesOf(text)
 	doc = &document{file: d.file, chunk: c}
 	root, err := parseNode(text)
 	if err != nil {
@@ -362,6 +368,32 @@ func explainSyntax(text, why string) string {
 	default:
 		return why
 	}
+}
+
+// nodesOf estimates from above how many values a text of YAML holds: there is a
+// comma, a colon, a dash or a line end beside each. A parser spends some hundred
+// bytes on every one, however short it is written.
+func nodesOf(text string) int {
+	n := 1
+	for i := range len(text) {
+		switch text[i] {
+		case '\n', ',', '[', '{':
+			n++
+		case ':', '-', '?':
+			if i+1 == len(text) || text[i+1] <= ' ' || i > 0 && text[i-1] == '"' {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// tooDense refuses a text with more values than are left of the limit.
+func tooDense(text string, left int, limits Limits) error {
+	if len(text) <= left || nodesOf(text) <= left {
+		return nil
+	}
+	return fmt.Errorf("the text holds more than the limit of %d values; split it, or raise --limit-nodes", limits.Nodes)
 }
 
 // parseNode parses one document; the node is nil for an empty one.

@@ -55,10 +55,9 @@ func renderChart(ctx context.Context, at chartAt, opts Options, set valueSet, se
 			}
 		}()
 		run := &chartRun{ctx: ctx, t: at.t, dir: at.dir, at: at, opts: opts, limits: limits, set: set, seen: seen, engine: ownEngine{limits}}
-		if len(opts.Isolate) > 0 {
-			run.engine = &childEngine{ctx: ctx, command: opts.Isolate, limits: limits}
+		if opts.children != nil {
+			run.engine = &childEngine{ctx: ctx, children: opts.children}
 		}
-		defer run.engine.close()
 		done <- run.render()
 	}()
 	select {

@@ -18,13 +18,15 @@ import (
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"helm.sh/helm/v3/pkg/engine"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
-// Helm's engine has no limits: one repeat in a template takes all the memory
-// there is, and one tpl of itself ends the process. An isolated chart is
-// therefore rendered by a child process, which runs ServeRenders with a limit on
-// its memory. The child gets charts and values and gives texts; whatever reads
-// these, and knows places, is the same code for both.
+// Helm's engine and kustomize's library have no limits: one repeat in a template
+// takes all the memory there is, one tpl of itself ends the process, one label
+// can be copied to ten thousand objects. What is isolated is therefore rendered
+// by a child process, which runs ServeRenders with a limit on its memory. The
+// child gets charts and values, or the files of a kustomization, and gives texts;
+// whatever reads these, and knows places, is the same code for both.
 
 // chartEngine renders charts; it is used by one goroutine.
 type chartEngine interface {
@@ -32,7 +34,6 @@ type chartEngine interface {
 	// had their way with them. A *lostError says that there will be no answer;
 	// any other error is the engine's.
 	render(c *chart.Chart, values chartutil.Values) (map[string]string, chartutil.Values, error)
-	close()
 }
 
 // lostError is why an engine cannot answer, worded for a gap.
@@ -65,12 +66,22 @@ func (e ownEngine) render(c *chart.Chart, values chartutil.Values) (map[string]s
 	return texts, values, err
 }
 
-func (ownEngine) close() {}
-
 // The messages between the two processes, in gob: a hello, and then as many
-// renders as wanted, each answered by a head and its texts one by one.
+// orders as wanted, each answered by a head and its texts one by one.
 type (
 	wireHello struct{ MemoryBytes, OutputBytes int64 }
+
+	// wireOrder is one of the two.
+	wireOrder struct {
+		Render *wireRender
+		Build  *wireBuild
+	}
+
+	// wireBuild is a kustomization: files by their absolute path, and where it is.
+	wireBuild struct {
+		Files []wireFile
+		Dir   string
+	}
 
 	wireRender struct {
 		Chart        wireChart
@@ -327,14 +338,15 @@ func ServeRenders(r io.Reader, w io.Writer) error {
 	if err := limitMemory(hello.MemoryBytes); err != nil {
 		return fmt.Errorf("limiting the memory: %w", err)
 	}
+	limits := Limits{OutputBytes: hello.OutputBytes}
 	for {
-		var order wireRender
+		var order wireOrder
 		if err := in.Decode(&order); errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {
-			return fmt.Errorf("reading a chart: %w", err)
+			return fmt.Errorf("reading an order: %w", err)
 		}
-		texts, answer, err := order.render(Limits{OutputBytes: hello.OutputBytes})
+		texts, answer, err := order.run(limits)
 		if err != nil {
 			return err
 		}
@@ -347,6 +359,34 @@ func ServeRenders(r io.Reader, w io.Writer) error {
 			}
 		}
 	}
+}
+
+func (o wireOrder) run(limits Limits) (map[string]string, wireAnswer, error) {
+	switch {
+	case o.Render != nil:
+		return o.Render.render(limits)
+	case o.Build != nil:
+		return o.Build.build(limits)
+	}
+	return nil, wireAnswer{}, errors.New("an order without a task")
+}
+
+func (o wireBuild) build(limits Limits) (map[string]string, wireAnswer, error) {
+	memory := filesys.MakeFsInMemory()
+	for _, f := range o.Files {
+		if err := memory.WriteFile(f.Name, f.Data); err != nil {
+			return nil, wireAnswer{}, fmt.Errorf("reading the kustomization: %w", err)
+		}
+	}
+	text, err := runKustomize(memory, o.Dir)
+	if err == nil && int64(len(text)) > limits.OutputBytes {
+		err = tooMuchOutput(limits)
+	}
+	if err != nil {
+		return nil, answerOf(nil, nil, err), nil
+	}
+	texts := map[string]string{"": string(text)}
+	return texts, answerOf(texts, nil, nil), nil
 }
 
 func (o wireRender) render(limits Limits) (map[string]string, wireAnswer, error) {
@@ -378,31 +418,156 @@ func answerOf(texts map[string]string, values any, err error) wireAnswer {
 	return wireAnswer{Texts: len(texts), Values: encodeValues(values)}
 }
 
-// childEngine renders in a child process, which is started when first needed.
-type childEngine struct {
-	ctx     context.Context
+// children are the child processes of one run: each serves one render at a time
+// and is used again, for to start one costs more than most charts.
+type children struct {
+	ctx     context.Context // of the run
 	command []string
 	limits  Limits
 
+	mu   sync.Mutex
+	idle []*childProcess
+}
+
+// take returns a child that is idle, or a new one.
+func (p *children) take() (*childProcess, error) {
+	p.mu.Lock()
+	if n := len(p.idle); n > 0 {
+		c := p.idle[n-1]
+		p.idle = p.idle[:n-1]
+		p.mu.Unlock()
+		return c, nil
+	}
+	p.mu.Unlock()
+	return p.start()
+}
+
+// give takes a child back that has answered.
+func (p *children) give(c *childProcess) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c.used = true
+	p.idle = append(p.idle, c)
+}
+
+// close ends the children. One that does not end because it is asked to is none
+// of these: it has answered all that it was asked.
+func (p *children) close() {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, c := range p.idle {
+		_ = c.end()
+	}
+	p.idle = nil
+}
+
+// childProcess is a process that runs ServeRenders.
+type childProcess struct {
 	cmd    *exec.Cmd
 	in     io.WriteCloser
 	enc    *gob.Encoder
 	dec    *gob.Decoder
 	stderr firstWords
-	lost   error
+	used   bool // it has answered before
 }
 
-func (e *childEngine) render(c *chart.Chart, values chartutil.Values) (map[string]string, chartutil.Values, error) {
-	if e.lost != nil {
-		return nil, nil, e.lost
+func (p *children) start() (*childProcess, error) {
+	c := &childProcess{cmd: exec.CommandContext(p.ctx, p.command[0], p.command[1:]...)}
+	c.cmd.Env = []string{} // templates have no business with the environment
+	c.cmd.Stderr = &c.stderr
+	out, err := c.cmd.StdoutPipe()
+	if err == nil {
+		c.in, err = c.cmd.StdinPipe()
 	}
-	texts, after, err := e.ask(c, values)
-	var engineErr *engineFailure
-	if err != nil && !errors.As(err, &engineErr) {
-		e.lost = e.explain(err)
-		return nil, nil, e.lost
+	if err == nil {
+		err = c.cmd.Start()
 	}
-	return texts, after, err
+	if err != nil {
+		return nil, &lostError{why: fmt.Sprintf("the process that renders it could not be started: %v; turn it off with --isolate=false", err)}
+	}
+	c.enc, c.dec = gob.NewEncoder(c.in), gob.NewDecoder(out)
+	if err := c.enc.Encode(wireHello{MemoryBytes: p.limits.MemoryBytes, OutputBytes: p.limits.OutputBytes}); err != nil {
+		return nil, c.explain(err, p.limits)
+	}
+	return c, nil
+}
+
+// ask has a child do what is ordered. The error is the engine's, an
+// *engineFailure, or a *lostError. Whether there is an answer does not depend on
+// what a child did before: where one fails that has been used, a new one decides.
+func (p *children) ask(ctx context.Context, order wireOrder) (wireAnswer, map[string]string, error) {
+	for {
+		c, err := p.take()
+		if err != nil {
+			return wireAnswer{}, nil, err
+		}
+		stop := context.AfterFunc(ctx, func() { _ = c.cmd.Process.Kill() })
+		answer, texts, err := c.ask(order)
+		if stop(); err == nil {
+			p.give(c)
+			switch {
+			case answer.TooLarge:
+				err = tooMuchOutput(p.limits)
+			case answer.Failed:
+				err = &engineFailure{text: answer.Error}
+			}
+			return answer, texts, err
+		}
+		why := c.explain(err, p.limits)
+		if !c.used || ctx.Err() != nil {
+			return wireAnswer{}, nil, why
+		}
+	}
+}
+
+func (c *childProcess) ask(order wireOrder) (wireAnswer, map[string]string, error) {
+	var answer wireAnswer
+	if err := c.enc.Encode(order); err != nil {
+		return answer, nil, err
+	}
+	if err := c.dec.Decode(&answer); err != nil {
+		return answer, nil, err
+	}
+	texts := make(map[string]string, answer.Texts)
+	for range answer.Texts {
+		var f wireFile
+		if err := c.dec.Decode(&f); err != nil {
+			return answer, nil, err
+		}
+		texts[f.Name] = string(f.Data)
+	}
+	return answer, texts, nil
+}
+
+// explain words why the child gave no answer.
+func (c *childProcess) explain(err error, limits Limits) error {
+	ended := c.end()
+	said := c.stderr.String()
+	// (a stack that cannot grow ends in a SIGSEGV of Go's runtime)
+	if slices.ContainsFunc([]string{"out of memory", "SIGSEGV", "cannot allocate", "cannot map pages", "stack exceeds", "pthread_create failed", "failed to create new OS thread"}, func(s string) bool { return strings.Contains(said, s) }) {
+		return &lostError{why: fmt.Sprintf("rendering it takes more memory than the limit of %d bytes; look for a loop, a huge repeat or what is copied many times, or raise --limit-memory-bytes", limits.MemoryBytes)}
+	}
+	first, _, _ := strings.Cut(strings.TrimSpace(said), "\n")
+	if first == "" && ended != nil {
+		first = ended.Error()
+	}
+	return &lostError{why: fmt.Sprintf("the process that renders it ended without an answer (%v: %s); look for a loop in it", err, first)}
+}
+
+// end waits for the child; it has nothing more to read.
+func (c *childProcess) end() error {
+	_ = c.in.Close()
+	return c.cmd.Wait()
+}
+
+// childEngine renders charts in child processes.
+type childEngine struct {
+	ctx      context.Context // of the chart
+	children *children
+	lost     error
 }
 
 // engineFailure is an error of the engine in the child.
@@ -410,46 +575,36 @@ type engineFailure struct{ text string }
 
 func (e *engineFailure) Error() string { return e.text }
 
-func (e *childEngine) ask(c *chart.Chart, values chartutil.Values) (map[string]string, chartutil.Values, error) {
-	if e.cmd == nil {
-		if err := e.start(); err != nil {
-			return nil, nil, err
-		}
+func (e *childEngine) render(c *chart.Chart, values chartutil.Values) (map[string]string, chartutil.Values, error) {
+	if e.lost != nil {
+		return nil, nil, e.lost
 	}
+	texts, after, err := e.ask(c, values)
+	var lost *lostError
+	if errors.As(err, &lost) {
+		e.lost = err
+	}
+	return texts, after, err
+}
+
+func (e *childEngine) ask(c *chart.Chart, values chartutil.Values) (map[string]string, chartutil.Values, error) {
 	wire, err := toWire(c)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, &lostError{why: err.Error()}
 	}
 	release, _ := values["Release"].(map[string]any)
 	caps, ok := values["Capabilities"].(*chartutil.Capabilities)
 	if !ok {
-		return nil, nil, errors.New("the chart's values lack the cluster's capabilities")
+		return nil, nil, &lostError{why: "the chart's values lack the cluster's capabilities"}
 	}
 	order := wireRender{Chart: wire, Release: release, Capabilities: *caps, Values: encodeValues(values["Values"])}
-	if err := e.enc.Encode(order); err != nil {
-		return nil, nil, err
-	}
-	var answer wireAnswer
-	if err := e.dec.Decode(&answer); err != nil {
-		return nil, nil, err
-	}
-	if answer.TooLarge {
-		return nil, nil, tooMuchOutput(e.limits)
-	}
-	if answer.Failed {
-		return nil, nil, &engineFailure{text: answer.Error}
-	}
-	changed, err := answer.Values.decode()
+	answer, texts, err := e.children.ask(e.ctx, wireOrder{Render: &order})
 	if err != nil {
 		return nil, nil, err
 	}
-	texts := make(map[string]string, answer.Texts)
-	for range answer.Texts {
-		var f wireFile
-		if err := e.dec.Decode(&f); err != nil {
-			return nil, nil, err
-		}
-		texts[f.Name] = string(f.Data)
+	changed, err := answer.Values.decode()
+	if err != nil {
+		return nil, nil, &lostError{why: err.Error()}
 	}
 	after := chartutil.Values{}
 	for key, v := range values {
@@ -457,59 +612,6 @@ func (e *childEngine) ask(c *chart.Chart, values chartutil.Values) (map[string]s
 	}
 	after["Values"] = changed
 	return texts, after, nil
-}
-
-func (e *childEngine) start() error {
-	cmd := exec.CommandContext(e.ctx, e.command[0], e.command[1:]...)
-	cmd.Env = []string{} // templates have no business with the environment
-	cmd.Stderr = &e.stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return err
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("starting the process that renders it: %w", err)
-	}
-	e.cmd, e.in = cmd, in
-	e.enc, e.dec = gob.NewEncoder(in), gob.NewDecoder(out)
-	return e.enc.Encode(wireHello{MemoryBytes: e.limits.MemoryBytes, OutputBytes: e.limits.OutputBytes})
-}
-
-// explain words why the child gave no answer.
-func (e *childEngine) explain(err error) error {
-	var lost *lostError
-	if errors.As(err, &lost) {
-		return err
-	}
-	if e.cmd == nil {
-		return &lostError{why: err.Error() + "; turn it off with --isolate=false"}
-	}
-	ended := e.end()
-	said := e.stderr.String()
-	if slices.ContainsFunc([]string{"out of memory", "cannot allocate", "cannot map pages", "stack exceeds", "pthread_create failed", "failed to create new OS thread"}, func(s string) bool { return strings.Contains(said, s) }) {
-		return &lostError{why: fmt.Sprintf("rendering it takes more memory than the limit of %d bytes; look for a huge repeat or a loop in its templates, or raise --limit-memory-bytes", e.limits.MemoryBytes)}
-	}
-	first, _, _ := strings.Cut(strings.TrimSpace(said), "\n")
-	if first == "" && ended != nil {
-		first = ended.Error()
-	}
-	return &lostError{why: fmt.Sprintf("the process that renders it ended without an answer (%v: %s); look for a loop in its templates", err, first)}
-}
-
-// end waits for the child; it has nothing more to read.
-func (e *childEngine) end() error {
-	_ = e.in.Close()
-	return e.cmd.Wait()
-}
-
-func (e *childEngine) close() {
-	if e.cmd != nil && e.lost == nil {
-		_ = e.end()
-	}
 }
 
 // firstWords keeps the beginning of what a process says, where Go says why it dies.

@@ -220,6 +220,11 @@ func (r *chartReader) build(files map[string]*source.File, src *chartSource, dep
 	for _, name := range sortedKeys(files) {
 		inner, ok := strings.CutPrefix(name, "charts/")
 		if !ok || path.Ext(name) == ".prov" {
+			if ext := path.Ext(name); ext == ".yaml" || ext == ".json" || ext == ".lock" {
+				if err := tooDense(files[name].Text(), r.limits.Nodes, r.limits); err != nil && !strings.Contains(name, "/") {
+					return nil, fmt.Errorf("%s: %w", name, err)
+				}
+			}
 			src.files[name] = files[name]
 			own = append(own, &chartloader.BufferedFile{Name: name, Data: []byte(files[name].Text())})
 			continue

@@ -109,7 +109,7 @@ func (h kustHelm) render(ctx context.Context, t *tree, n *kustNode, opts Options
 		}
 	}
 	own := Options{
-		Dir: opts.Dir, Limits: opts.Limits, Isolate: opts.Isolate,
+		Dir: opts.Dir, Limits: opts.Limits, children: opts.children,
 		KubeVersion: opts.KubeVersion, APIVersions: slices.Concat(opts.APIVersions, h.spec.ApiVersions),
 		ReleaseName: h.spec.ReleaseName, Namespace: h.spec.Namespace,
 	}

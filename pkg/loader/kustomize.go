@@ -1,16 +1,17 @@
 package loader
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log"
 	"path"
 	"strings"
 	"time"
 
 	"sigs.k8s.io/kustomize/api/krusty"
-	"sigs.k8s.io/kustomize/api/resmap"
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
@@ -18,7 +19,7 @@ import (
 	"github.com/vpnlint/vpnlint/pkg/source"
 )
 
-// kustomizeTurn admits one build at a time: the library keeps the OpenAPI
+// kustomizeTurn admits one build at a time in this process: the library keeps the OpenAPI
 // schema that a kustomization chooses in variables of its own.
 var kustomizeTurn = make(chan struct{}, 1)
 
@@ -43,17 +44,15 @@ func renderKustomization(ctx context.Context, t *tree, g *kustGraph, opts Option
 			"it includes %d resource files, more than the limit of %d (the time to build grows faster than their square); raise --limit-kustomize-files, or lint the directory of the files",
 			g.resources, limits.KustomizeFiles))
 	}
-	memory := filesys.MakeFsInMemory()
 	files := map[string]*source.File{}
+	var inputs []wireFile
 	for _, name := range sortedKeys(g.copies) {
 		f, err := t.readFile(name)
-		if err == nil {
-			err = memory.WriteFile("/"+name, []byte(f.Text()))
-		}
 		if err != nil {
 			out.gaps = append(out.gaps, notBuilt(unreadable(t.display(name), err)))
 			return out
 		}
+		inputs = append(inputs, wireFile{"/" + name, []byte(f.Text())})
 		files[name] = f
 		out.files = append(out.files, f)
 	}
@@ -79,25 +78,27 @@ func renderKustomization(ctx context.Context, t *tree, g *kustGraph, opts Option
 	out.gaps = append(append(out.gaps, fromCharts.gaps...), a.gaps...)
 	for _, dir := range sortedKeys(g.nodes) {
 		n := g.nodes[dir]
-		data, err := json.Marshal(withoutDeprecations(n, files))
-		if err == nil {
-			err = memory.WriteFile("/"+n.name, data)
+		spec := withoutDeprecations(n, files)
+		if warnings := spec.CheckDeprecatedFields(); opts.children != nil && warnings != nil {
+			for _, w := range *warnings {
+				log.Print(w) // which the library would say where nobody hears it
+			}
 		}
+		data, err := json.Marshal(spec)
+		inputs = append(inputs, wireFile{"/" + n.name, data})
 		for i, h := range n.helm {
 			if err == nil {
 				data, err = resource(charts[n][i])
-			}
-			if err == nil {
-				err = memory.WriteFile(path.Join("/", n.dir, h.resourceName()), data)
+				inputs = append(inputs, wireFile{path.Join("/", n.dir, h.resourceName()), data})
 			}
 		}
 		if err != nil {
 			return refuse(n.file.Path(), 1, err.Error())
 		}
 	}
-	resources, err := buildKustomization(ctx, memory, path.Join("/", g.dir), time.Duration(limits.RenderSeconds)*time.Second)
+	resources, err := buildKustomization(ctx, inputs, path.Join("/", g.dir), opts)
 	if err != nil {
-		file, why := explainBuild(t, g, files, err)
+		file, why := explainBuild(t, g, files, limits, err)
 		return refuse(file, 1, why)
 	}
 	unitDir := t.display(g.dir)
@@ -119,63 +120,98 @@ func renderKustomization(ctx context.Context, t *tree, g *kustGraph, opts Option
 
 var errBuildTime = errors.New("building takes longer than the limit")
 
-// buildKustomization runs the library. It knows no context, so a build that
-// outlives its time is left behind.
-func buildKustomization(ctx context.Context, memory filesys.FileSystem, dir string, limit time.Duration) ([]map[string]any, error) {
+// buildKustomization builds within the time limit. The library knows no context,
+// so a build in this process that outlives its time is left behind, and with it
+// the turn: those that follow wait for it as long as they may take themselves.
+func buildKustomization(ctx context.Context, files []wireFile, dir string, opts Options) ([]map[string]any, error) {
+	limit := time.Duration(opts.Limits.withDefaults().RenderSeconds) * time.Second
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, errBuildTime)
+	defer cancel()
+	order := wireBuild{Files: files, Dir: dir}
+	if opts.children != nil {
+		_, texts, err := opts.children.ask(ctx, wireOrder{Build: &order})
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return plainObjects([]byte(texts[""]))
+	}
 	select {
 	case kustomizeTurn <- struct{}{}:
 	case <-ctx.Done():
-		return nil, fmt.Errorf("waiting to build: %w", ctx.Err())
+		return nil, context.Cause(ctx)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, errBuildTime)
-	defer cancel()
 	type result struct {
-		objects []map[string]any
-		err     error
+		texts  map[string]string
+		answer wireAnswer
+		err    error
 	}
 	done := make(chan result, 1)
 	go func() {
 		defer func() { <-kustomizeTurn }()
-		// The library panics on some inputs, such as a broken OpenAPI file.
-		defer func() {
-			if r := recover(); r != nil {
-				done <- result{err: fmt.Errorf("kustomize gave up: %v", r)}
-			}
-		}()
-		options := krusty.MakeDefaultOptions()
-		options.Reorder = krusty.ReorderOptionUnspecified
-		// The file system holds nothing but the files of the graph.
-		options.LoadRestrictions = types.LoadRestrictionsNone
-		m, err := krusty.MakeKustomizer(options).Run(memory, dir)
-		if err != nil {
-			done <- result{err: err}
-			return
-		}
-		objects, err := plainObjects(m)
-		done <- result{objects, err}
+		texts, answer, err := order.build(opts.Limits.withDefaults())
+		done <- result{texts, answer, err}
 	}()
 	select {
 	case r := <-done:
-		return r.objects, r.err
+		switch {
+		case r.err != nil:
+			return nil, r.err
+		case r.answer.TooLarge:
+			return nil, tooMuchOutput(opts.Limits.withDefaults())
+		case r.answer.Failed:
+			return nil, &engineFailure{text: r.answer.Error}
+		}
+		return plainObjects([]byte(r.texts[""]))
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
 }
 
-// plainObjects returns the resources as Kubernetes would read them.
-func plainObjects(m resmap.ResMap) ([]map[string]any, error) {
-	var out []map[string]any
-	for _, r := range m.Resources() {
+// runKustomize runs the library and returns the resources as a JSON list.
+func runKustomize(memory filesys.FileSystem, dir string) (text []byte, err error) {
+	// The library panics on some inputs, such as a broken OpenAPI file.
+	defer func() {
+		if r := recover(); r != nil {
+			text, err = nil, fmt.Errorf("kustomize gave up: %v", r)
+		}
+	}()
+	options := krusty.MakeDefaultOptions()
+	options.Reorder = krusty.ReorderOptionUnspecified
+	// The file system holds nothing but the files of the graph.
+	options.LoadRestrictions = types.LoadRestrictionsNone
+	m, err := krusty.MakeKustomizer(options).Run(memory, dir)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	for i, r := range m.Resources() {
 		data, err := r.MarshalJSON()
 		if err != nil {
 			return nil, fmt.Errorf("reading the result: %w", err)
 		}
-		dec := json.NewDecoder(strings.NewReader(string(data)))
-		dec.UseNumber()
-		var v any
-		if err := dec.Decode(&v); err != nil {
-			return nil, fmt.Errorf("reading the result: %w", err)
-		}
+		b.WriteByte("[,"[min(i, 1)])
+		b.Write(data)
+	}
+	if b.Len() == 0 {
+		b.WriteByte('[')
+	}
+	b.WriteByte(']')
+	return b.Bytes(), nil
+}
+
+// plainObjects returns resources as Kubernetes would read them.
+func plainObjects(text []byte) ([]map[string]any, error) {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	var list []any
+	if err := dec.Decode(&list); err != nil {
+		return nil, fmt.Errorf("reading the result: %w", err)
+	}
+	var out []map[string]any
+	for _, v := range list {
 		if tree, ok := plainNumbers(v).(map[string]any); ok {
 			out = append(out, tree)
 		}
@@ -185,9 +221,13 @@ func plainObjects(m resmap.ResMap) ([]map[string]any, error) {
 
 // explainBuild finds the file that an error of the library names, and words it
 // with the paths that people know.
-func explainBuild(t *tree, g *kustGraph, files map[string]*source.File, err error) (file, why string) {
+func explainBuild(t *tree, g *kustGraph, files map[string]*source.File, limits Limits, err error) (file, why string) {
 	if errors.Is(err, errBuildTime) {
-		return t.display(g.file), err.Error() + "; raise --limit-render-seconds"
+		return t.display(g.file), fmt.Sprintf("%v of %d seconds; raise --limit-render-seconds", err, limits.RenderSeconds)
+	}
+	var lost *lostError
+	if errors.As(err, &lost) {
+		return t.display(g.file), lost.why
 	}
 	why = oneLine(err.Error())
 	file = t.display(g.file)

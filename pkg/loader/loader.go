@@ -69,6 +69,9 @@ func Load(ctx context.Context, paths []string, opts Options) (*Result, error) {
 	}
 	l := &load{opts: opts, trees: map[string]*treeScan{}, result: Result{Files: map[string]*source.File{}}}
 	defer l.close()
+	if len(opts.Isolate) > 0 {
+		l.opts.children = &children{ctx: ctx, command: opts.Isolate, limits: opts.Limits}
+	}
 	// Usage errors come first: nothing is read when one path is wrong.
 	var targets []target
 	stdin := false
@@ -154,6 +157,7 @@ type load struct {
 }
 
 func (l *load) close() {
+	l.opts.children.close()
 	for _, s := range l.trees {
 		s.t.close()
 	}

@@ -38,9 +38,13 @@ type Options struct {
 	// Workers is the number of charts and files handled at once; 0: GOMAXPROCS.
 	Workers int
 	// Isolate is the command line of a program that calls ServeRenders, for
-	// charts to be rendered in a process of their own; nil: in this one.
+	// charts and kustomizations to be rendered in processes of their own, where
+	// their memory is limited and what they break is not the caller's; nil: in
+	// this one, which only fits inputs that one trusts.
 	Isolate []string
 	Limits  Limits
+
+	children *children // made of Isolate by Load
 }
 
 // DefaultSet is the name of the value set that every chart has: its own
@@ -59,16 +63,17 @@ const DefaultKubeVersion = "v1.35.0"
 
 // Limits bound what one input may cost. Zero fields mean the default. The
 // command line has an option for each: --limit-file-bytes, --limit-documents,
-// --limit-depth, --limit-alias-nodes, --limit-render-seconds,
+// --limit-nodes, --limit-depth, --limit-alias-nodes, --limit-render-seconds,
 // --limit-output-bytes, --limit-memory-bytes, --limit-kustomize-files.
 type Limits struct {
 	FileBytes      int64 // of one file; default 10 MiB
 	Documents      int   // of one file; default 20,000
+	Nodes          int   // YAML values of one text, as far as commas, colons and lines tell; default 1,000,000
 	Depth          int   // of nested YAML; default 200
 	AliasNodes     int   // nodes that aliases may expand to in one file; default 100,000
 	RenderSeconds  int   // of one chart or kustomization; default 20
 	OutputBytes    int64 // of one chart's rendered text; default 64 MiB
-	MemoryBytes    int64 // of the process that renders an isolated chart; default 400 MiB
+	MemoryBytes    int64 // of a process of Options.Isolate; default 400 MiB
 	KustomizeFiles int   // resource files of one kustomization; default 400
 }
 
@@ -112,6 +117,7 @@ func DefaultLimits() Limits {
 	return Limits{
 		FileBytes:      10 << 20,
 		Documents:      20_000,
+		Nodes:          1_000_000,
 		Depth:          200,
 		AliasNodes:     100_000,
 		RenderSeconds:  20,
@@ -126,6 +132,7 @@ func (l Limits) withDefaults() Limits {
 	d := DefaultLimits()
 	l.FileBytes = cmp.Or(l.FileBytes, d.FileBytes)
 	l.Documents = cmp.Or(l.Documents, d.Documents)
+	l.Nodes = cmp.Or(l.Nodes, d.Nodes)
 	l.Depth = cmp.Or(l.Depth, d.Depth)
 	l.AliasNodes = cmp.Or(l.AliasNodes, d.AliasNodes)
 	l.RenderSeconds = cmp.Or(l.RenderSeconds, d.RenderSeconds)

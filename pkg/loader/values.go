@@ -365,6 +365,9 @@ func readUserValues(opts Options, set valueSet, limits Limits) (*userValues, *fi
 		}
 	}
 	add := func(v bundledValues) error {
+		if err := tooDense(v.file.Text(), limits.Nodes, limits); err != nil {
+			return err
+		}
 		tree := map[string]any{}
 		if err := sigsyaml.Unmarshal([]byte(v.file.Text()), &tree); err != nil {
 			return fmt.Errorf("parsing it: %w", err)
