@@ -458,15 +458,11 @@ func (r *chartRun) untraced(e *templateEntry, err error) {
 	})
 }
 
-// maxFailures bounds how many templates of one chart may be left out: every one
-// costs a render.
-const maxFailures = 40
-
 // execute renders the templates. One that fails is left out, for the engine
-// gives nothing at all when any does. It returns the values as they were
-// rendered.
+// gives nothing at all when any does; each costs a few renders, within the time
+// of the chart. It returns the values as they were rendered.
 func (r *chartRun) execute(values chartutil.Values) (map[string]string, chartutil.Values, bool) {
-	for failures := 0; ; failures++ {
+	for {
 		texts, after, err := r.engine.render(r.loaded.chart, values)
 		if err == nil {
 			return texts, after, true
@@ -480,9 +476,6 @@ func (r *chartRun) execute(values chartutil.Values) (map[string]string, chartuti
 		} else if e != nil {
 			// The plain one went through: its objects can still be checked.
 			r.dropTwin(e, err)
-		} else if failures == maxFailures {
-			r.gap(chartGap(r.t, r.dir, fmt.Sprintf("more than %d of its templates fail, the last with: %v", maxFailures, err)))
-			return nil, nil, false
 		} else if e, err := r.culprit(at); r.lost(err) {
 			return nil, nil, false
 		} else if e != nil {

@@ -81,7 +81,7 @@ func renderKustomization(ctx context.Context, t *tree, g *kustGraph, opts Option
 		spec := withoutDeprecations(n, files)
 		if warnings := spec.CheckDeprecatedFields(); opts.children != nil && warnings != nil {
 			for _, w := range *warnings {
-				log.Print(w) // which the library would say where nobody hears it
+				log.Print(w) //nolint:forbidigo // the library would say it where nobody hears
 			}
 		}
 		data, err := json.Marshal(spec)
