@@ -140,7 +140,9 @@ func Load(opts Options) (*Config, error) {
 		if found == "" {
 			return nil, nil
 		}
-		name = found
+		if name, err = filepath.Rel(dir, found); err != nil {
+			return nil, fmt.Errorf("find the plan file: %w", err)
+		}
 	}
 	text, err := loader.ReadFile(dir, name, opts.Limits)
 	if err != nil {

@@ -48,6 +48,11 @@ func (e *Error) Error() string {
 	return strings.Join(lines, "\n")
 }
 
+// Shape reports whether the published schema refuses the file, too.
+func (e *Error) Shape() bool {
+	return slices.ContainsFunc(e.Problems, func(p Problem) bool { return p.shape })
+}
+
 // decoder turns the tree of a plan file into Go values and notes everything
 // that does not fit.
 type decoder struct {
@@ -127,11 +132,14 @@ func (d *decoder) value(v any, out reflect.Value, pointer, title string) {
 }
 
 func (d *decoder) version(v any, out reflect.Value, pointer string) {
-	switch v {
-	case int64(1):
-		out.SetInt(1)
+	n, isNumber := v.(int64)
+	switch {
+	case !isNumber:
+		d.wrongType(v, pointer, "version", "the number 1", "")
+	case n != 1:
+		d.shape(d.at(pointer), "version %d is not known; this vpnlint reads version 1", n)
 	default:
-		d.shape(d.at(pointer), "version %s is not known; this vpnlint reads version 1", shown(v))
+		out.SetInt(1)
 	}
 }
 

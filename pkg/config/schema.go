@@ -50,11 +50,11 @@ func schemaOf(t reflect.Type) (map[string]any, error) {
 		if err != nil {
 			return nil, err
 		}
-		keys, err := schemaOf(t.Key())
-		if err != nil {
-			return nil, err
+		out := map[string]any{"type": "object", "additionalProperties": values}
+		if key, is := reflect.Zero(t.Key()).Interface().(word); is {
+			out["propertyNames"] = key.describe()
 		}
-		return map[string]any{"type": "object", "propertyNames": keys, "additionalProperties": values}, nil
+		return out, nil
 	case reflect.Struct:
 		properties, required := map[string]any{}, []string{}
 		for _, f := range fieldsOf(t) {

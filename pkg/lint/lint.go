@@ -177,6 +177,7 @@ func (l *Linter) judge(ctx context.Context, loaded *loader.Result, opts Options)
 		Rules:     l.Rules(),
 		Files:     files,
 		ValueSets: setNames(groups),
+		Clusters:  opts.clusters(),
 	}
 	r.Summary = summarize(r, len(loaded.Inputs), countObjects(loaded.Groups))
 	for _, skip := range loaded.Skipped {
@@ -201,6 +202,17 @@ func (o Options) entries() []suppress.Entry {
 		return nil
 	}
 	return o.Plan.Suppress
+}
+
+// clusters are the names of the plan's clusters.
+func (o Options) clusters() []string {
+	var names []string
+	if o.Plan != nil {
+		for _, c := range o.Plan.Clusters {
+			names = append(names, c.Name)
+		}
+	}
+	return names
 }
 
 // off are the rules that the plan file turns off.

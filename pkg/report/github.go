@@ -104,8 +104,8 @@ func (c *command) scope(r Report, f *finding.Finding) {
 	if f.Object.Kind != "" {
 		parts = append(parts, f.Object.Described())
 	}
-	if len(f.Clusters) > 1 {
-		parts = append(parts, "clusters "+strings.Join(f.Clusters, ", "))
+	if clusters := r.clustersOf(f); clusters != "" {
+		parts = append(parts, clusters)
 	}
 	if r.showsSets(f) {
 		parts = append(parts, "values "+strings.Join(f.ValueSets, ", "))

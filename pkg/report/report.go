@@ -3,6 +3,8 @@
 package report
 
 import (
+	"strings"
+
 	"github.com/vpnlint/vpnlint/pkg/cidrplan"
 	"github.com/vpnlint/vpnlint/pkg/finding"
 	"github.com/vpnlint/vpnlint/pkg/source"
@@ -19,6 +21,9 @@ type Report struct {
 	// ValueSets are the names of all the value sets of the run; with more than
 	// one, findings show theirs.
 	ValueSets []string
+	// Clusters are the names of the plan's clusters; with more than one, findings
+	// show theirs.
+	Clusters []string
 	// Skipped are the files that were passed over, for --verbose.
 	Skipped []Skip
 	// Files hold the texts that locations point into, for excerpts and columns.
@@ -32,6 +37,18 @@ const defaultSet = "default"
 func (r Report) showsSets(f *finding.Finding) bool {
 	n := len(f.ValueSets)
 	return n > 0 && (len(r.ValueSets) > 1 || n > 1 || f.ValueSets[0] != defaultSet)
+}
+
+// clustersOf says for which clusters a finding holds, "" where that says nothing.
+func (r Report) clustersOf(f *finding.Finding) string {
+	n := len(f.Clusters)
+	if n == 0 || n == 1 && len(r.Clusters) < 2 {
+		return ""
+	}
+	if n == 1 {
+		return "cluster " + f.Clusters[0]
+	}
+	return "clusters " + strings.Join(f.Clusters, ", ")
 }
 
 // Skip is a file that was passed over, and why.

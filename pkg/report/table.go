@@ -74,6 +74,9 @@ func tableRows(r Report, paint painter) []tableRow {
 			paint: func(s string) string { return paint.severity(f.Severity, s) },
 			kind:  string(f.Severity), rule: f.Rule, place: address(f.Primary), message: f.Message,
 		}
+		if clusters := r.clustersOf(f); clusters != "" {
+			row.message += " (" + clusters + ")"
+		}
 		if r.showsSets(f) {
 			row.message += " (values " + strings.Join(f.ValueSets, ", ") + ")"
 		}

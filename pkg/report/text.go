@@ -158,8 +158,8 @@ func (t *textWriter) scope(f *finding.Finding) {
 	if n := len(f.Containers); n > 0 {
 		parts = append(parts, plural(n, "container")[2:]+" "+strings.Join(f.Containers, ", "))
 	}
-	if len(f.Clusters) > 1 {
-		parts = append(parts, "clusters "+strings.Join(f.Clusters, ", "))
+	if clusters := t.report.clustersOf(f); clusters != "" {
+		parts = append(parts, clusters)
 	}
 	if t.report.showsSets(f) {
 		parts = append(parts, "values "+strings.Join(f.ValueSets, ", "))
