@@ -86,18 +86,23 @@ sets_itself(pod) if {
 }
 
 writers(pod) := [writer |
-	some other in input.facts.pods
+	some [other, evidence] in attempts
 	other.id != pod.id
-	other.role in {"none", "control"}
 	other.clusters == pod.clusters
-	some evidence in other.forwarding.ipv4.evidence
-	evidence.value == "1"
 	some how in reaches(other, evidence, pod)
 	writer := {
 		"name": sprintf("%s %s", [other.object.kind, other.object.name]),
 		"ref": evidence.ref,
 		"says": sprintf("%s: %s", [how, evidence.says]),
 	}
+]
+
+# What pods without a VPN try, gathered once for all gateways.
+attempts := [[other, evidence] |
+	some other in input.facts.pods
+	other.role in {"none", "control"}
+	some evidence in other.forwarding.ipv4.evidence
+	evidence.value == "1"
 ]
 
 reaches(other, evidence, pod) := {"this sets it on the nodes"} if {

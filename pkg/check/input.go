@@ -108,7 +108,7 @@ func documentOf(in Input) *document {
 // Unlike encoding/json it writes every field: a nil slice is an empty array, so
 // that a rule may count it.
 func inputValue(doc *document) (ast.Value, error) {
-	terms := termBuilder{strings: map[string]*ast.Term{}, zero: map[reflect.Type]*ast.Term{}, empty: ast.ArrayTerm()}
+	terms := termBuilder{strings: map[string]*ast.Term{}, zero: map[reflect.Type]*ast.Term{}, same: map[any]*ast.Term{}, known: map[reflect.Type][]field{}, empty: ast.ArrayTerm()}
 	term, err := terms.of(reflect.ValueOf(doc).Elem())
 	if err != nil {
 		return nil, fmt.Errorf("input of the rules: %w", err)
@@ -122,7 +122,11 @@ func inputValue(doc *document) (ast.Value, error) {
 type termBuilder struct {
 	strings map[string]*ast.Term
 	zero    map[reflect.Type]*ast.Term // of structs without any field set
-	empty   *ast.Term                  // the array without items
+	// same are the terms of small structs of late: all settings that a pod leaves
+	// out have the pod's own place.
+	same  map[any]*ast.Term
+	known map[reflect.Type][]field
+	empty *ast.Term // the array without items
 }
 
 func (b *termBuilder) text(s string) *ast.Term {
@@ -184,7 +188,14 @@ func (b *termBuilder) object(v reflect.Value) (*ast.Term, error) {
 	if isZero && b.zero[v.Type()] != nil {
 		return b.zero[v.Type()], nil
 	}
-	fields := fieldsOf(v.Type())
+	var key any
+	if v.Comparable() {
+		key = v.Interface()
+		if t := b.same[key]; t != nil {
+			return t, nil
+		}
+	}
+	fields := b.fields(v.Type())
 	pairs := make([][2]*ast.Term, 0, len(fields))
 	for _, f := range fields {
 		value, err := b.of(v.Field(f.index))
@@ -194,10 +205,31 @@ func (b *termBuilder) object(v reflect.Value) (*ast.Term, error) {
 		pairs = append(pairs, [2]*ast.Term{b.text(f.name), value})
 	}
 	term := ast.ObjectTerm(pairs...)
-	if isZero {
+	switch {
+	case isZero:
 		b.zero[v.Type()] = term
+	case key != nil:
+		b.same[key] = term
+	default:
+		if len(b.same) > maxSame {
+			clear(b.same)
+		}
 	}
 	return term, nil
+}
+
+// maxSame bounds what is remembered: more than a pod has, and less than would
+// weigh on thousands of them.
+const maxSame = 2000
+
+// fields is fieldsOf, remembered.
+func (b *termBuilder) fields(t reflect.Type) []field {
+	have, ok := b.known[t]
+	if !ok {
+		have = fieldsOf(t)
+		b.known[t] = have
+	}
+	return have
 }
 
 type field struct {
