@@ -24,7 +24,7 @@ func repoRoot(t testing.TB) string {
 	return root
 }
 
-// examples are the directories of examples/, each a bad or a good one.
+// examples are the example pairs of the rules, each a bad or a good one.
 func examples(t testing.TB) []string {
 	t.Helper()
 	dirs, err := filepath.Glob(filepath.Join(repoRoot(t), "examples", "VPN*", "*"))
