@@ -55,6 +55,7 @@ func page(t *testing.T, meta finding.RuleMeta, said report.Report) string {
 		}
 	}
 
+	b.WriteString("\n" + check.PageSuppress(meta))
 	b.WriteString("\n" + check.PageSources(meta))
 	return b.String()
 }

@@ -15,6 +15,10 @@
 #   rule speaks of the missing translation only.
 #
 #   With translation, policies and firewalls see the gateway's address and never the client's.
+#
+#   Clients that only need services of the cluster need no way back for their pool at all: a VPN that
+#   ends at a service's address, with a proxy behind it, is the smaller design and keeps the pool out
+#   of the cluster's routing.
 # related_resources:
 #   - ref: https://www.netfilter.org/documentation/HOWTO/NAT-HOWTO.html
 #     description: "netfilter: masquerading"
@@ -25,7 +29,7 @@
 #   name: return-path-missing
 #   severities: [error, warning]
 #   family: forwarding
-#   claims: [F8, M9]
+#   claims: [F8, F10, M9]
 #   fires: |
 #     A gateway with a private client pool forwards in the kernel, nothing in the pod masquerades the
 #     pool, and nothing in the tree leads it back. **Error** when what the image does by itself is known

@@ -30,6 +30,41 @@ func PageHead(m finding.RuleMeta) string {
 	return b.String()
 }
 
+// PageSuppress returns the part of a rule's page that says how to silence it.
+func PageSuppress(m finding.RuleMeta) string {
+	const text = `## How to suppress it
+
+On the line that a finding points to or names, or alone on the line above:
+
+` + "```yaml" + `
+# vpnlint:ignore %[1]s -- the reason
+` + "```" + `
+
+in a template also ` + "`{{- /* vpnlint:ignore %[1]s -- the reason */ -}}`" + `; for all findings about an object, in its annotations or
+those of its pod template:
+
+` + "```yaml" + `
+vpnlint.dev/ignore: "%[1]s: the reason"
+` + "```" + `
+
+for whole directories, in ` + "`.vpnlint.yaml`" + `:
+
+` + "```yaml" + `
+suppress:
+  - {rule: %[1]s, path: "clusters/lab/**", reason: "the reason"}
+` + "```" + `
+
+Without a reason nothing is suppressed, and what suppresses nothing is reported (VPN001).
+`
+	if m.ID == suppressionRule {
+		return "## How to suppress it\n\nIt cannot be suppressed.\n"
+	}
+	return fmt.Sprintf(text, m.ID)
+}
+
+// suppressionRule is the rule about suppressions (pkg/suppress).
+const suppressionRule = "VPN001"
+
 // PageSources returns the last part of a rule's page.
 func PageSources(m finding.RuleMeta) string {
 	var b strings.Builder

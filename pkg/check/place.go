@@ -96,13 +96,13 @@ func (p *placer) finding(s statement) (finding.Finding, error) {
 	}
 	where := object.Origin.Locate(*s.Ref)
 	f := finding.Finding{
-		Rule:     s.rule.meta.ID,
-		Name:     s.rule.meta.Name,
-		Severity: s.Severity,
-		Message:  s.Message,
-		ObjectID: object.ID,
-		Pointer:  s.Ref.Pointer,
-		Object: finding.NameOf(object),
+		Rule:       s.rule.meta.ID,
+		Name:       s.rule.meta.Name,
+		Severity:   s.Severity,
+		Message:    s.Message,
+		ObjectID:   object.ID,
+		Pointer:    s.Ref.Pointer,
+		Object:     finding.NameOf(object),
 		Containers: sortedSet(s.Containers),
 		Clusters:   sortedSet(s.Clusters),
 		ValueSets:  object.ValueSets, // those it could hold under; pkg/lint knows under which it does

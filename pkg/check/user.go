@@ -216,7 +216,7 @@ func (u *UserRules) Page(id string) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	text := PageHead(r.meta)
+	text := PageHead(r.meta) + "\n" + PageSuppress(r.meta)
 	if sources := PageSources(r.meta); len(r.meta.Sources) > 0 {
 		text += "\n" + sources
 	}

@@ -142,6 +142,20 @@ var verifyTemplates = [...]verifyTemplate{
 	}},
 }
 
+// VerifyClaims returns the claims of the domain that verify commands carry, by the
+// words of such a command that tell it from all others.
+func VerifyClaims() map[string][]string {
+	out := map[string][]string{}
+	for _, t := range verifyTemplates {
+		for _, command := range t.commands {
+			longest := slices.MaxFunc(placeholder.Split(command, -1), func(a, b string) int { return len(a) - len(b) })
+			words := strings.TrimSpace(longest)
+			out[words] = append(out[words], t.claims...)
+		}
+	}
+	return out
+}
+
 var placeholder = regexp.MustCompile(`\{[a-z-]+\}`)
 
 // verifyCommands makes the named templates out.
