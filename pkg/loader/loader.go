@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode/utf16"
 
 	"github.com/vpnlint/vpnlint/pkg/finding"
@@ -86,6 +85,9 @@ func Load(ctx context.Context, paths []string, opts Options) (*Result, error) {
 		}
 		targets = append(targets, t)
 	}
+	if err := l.openCharts(); err != nil {
+		return nil, err
+	}
 	for _, t := range targets {
 		l.collect(ctx, t)
 	}
@@ -152,7 +154,8 @@ func reason(err error) error {
 type load struct {
 	opts   Options
 	trees  map[string]*treeScan
-	parts  []part // in the order of their paths
+	charts map[string]target // of Options.Charts, by name
+	parts  []part            // in the order of their paths
 	result Result
 }
 
@@ -244,6 +247,9 @@ func (l *load) collect(ctx context.Context, t target) {
 type job struct {
 	kind  source.InputKind
 	shown string
+	// scan and dir are its tree and its path there; scan is nil for standard input.
+	scan *treeScan
+	dir  string
 	run   func() outcome
 	// target is how it is rendered, one of a number of them; nil for none.
 	target     *Target
@@ -254,6 +260,9 @@ type job struct {
 type outcome struct {
 	rendered
 	skip string
+	// added: it is none of the inputs, but stands for what GitOps objects make of
+	// them.
+	added bool
 	// sets are the renders of a chart, the default first and the same as
 	// rendered.objects; nil for what has no value sets.
 	sets []setObjects
@@ -268,20 +277,20 @@ func (l *load) jobs(ctx context.Context) []job {
 		l.result.Gaps = append(l.result.Gaps, s.gaps...)
 		l.result.Skipped = append(l.result.Skipped, s.skipped...)
 		for _, dir := range sortedKeys(s.charts) {
-			jobs = append(jobs, l.eachTarget(s.t, job{kind: source.Chart, shown: s.t.display(dir)}, dir, func(target *Target) outcome {
+			jobs = append(jobs, l.eachTarget(s.t, job{kind: source.Chart, shown: s.t.display(dir), scan: s, dir: dir}, dir, func(target *Target) outcome {
 				return renderChartSets(ctx, s.t, dir, l.opts, target)
 			})...)
 		}
 		for _, dir := range sortedKeys(s.kustomizations) {
 			// Built once, however many clusters it is for.
 			build := sync.OnceValue(func() rendered { return renderKustomization(ctx, s.t, s.graph(dir), l.opts) })
-			jobs = append(jobs, l.eachTarget(s.t, job{kind: source.Kustomization, shown: s.t.display(dir)}, dir, func(*Target) outcome {
+			jobs = append(jobs, l.eachTarget(s.t, job{kind: source.Kustomization, shown: s.t.display(dir), scan: s, dir: dir}, dir, func(*Target) outcome {
 				return outcome{rendered: build().copied()}
 			})...)
 		}
 		for _, name := range sortedKeys(s.files) {
 			named := s.files[name]
-			jobs = append(jobs, job{kind: source.Manifest, shown: s.t.display(name), run: func() outcome { return l.manifest(ctx, s.t, name, named) }})
+			jobs = append(jobs, job{kind: source.Manifest, shown: s.t.display(name), scan: s, dir: name, run: func() outcome { return l.manifest(ctx, s.t, name, named) }})
 		}
 	}
 	return jobs
@@ -310,30 +319,18 @@ func (l *load) run(ctx context.Context, jobs []job) {
 		return cmp.Or(cmp.Compare(a.shown, b.shown), cmp.Compare(a.kind, b.kind))
 	})
 	outcomes := make([]outcome, len(jobs))
-	next := make(chan int)
-	var wg sync.WaitGroup
-	for range min(l.opts.Workers, len(jobs)) {
-		wg.Go(func() {
-			for i := range next {
-				if ctx.Err() == nil {
-					outcomes[i] = jobs[i].run()
-				}
-			}
-		})
-	}
-	for i := range jobs {
-		next <- i
-	}
-	close(next)
-	wg.Wait()
+	parallel(ctx, len(jobs), l.opts.Workers, func(i int) { outcomes[i] = jobs[i].run() })
+	outcomes = l.expand(ctx, jobs, outcomes)
 	for i, o := range outcomes {
 		l.result.Gaps = append(l.result.Gaps, o.gaps...)
 		if o.skip != "" {
 			l.result.Skipped = append(l.result.Skipped, Skip{Path: jobs[i].shown, Why: o.skip})
 			continue
 		}
-		markInput(o, jobs[i].shown, jobs[i].target, jobs[i].number, jobs[i].of)
-		l.result.Inputs = append(l.result.Inputs, Input{Kind: jobs[i].kind, Path: jobs[i].shown})
+		if !o.added {
+			markInput(o, jobs[i].shown, jobs[i].target, jobs[i].number, jobs[i].of)
+			l.result.Inputs = append(l.result.Inputs, Input{Kind: jobs[i].kind, Path: jobs[i].shown})
+		}
 		l.parts = append(l.parts, part{objects: o.objects, sets: o.sets})
 		for _, f := range o.files {
 			l.result.Files[f.Path()] = f

@@ -35,6 +35,10 @@ type Options struct {
 	KubeVersion string // default: DefaultKubeVersion
 	APIVersions []string
 
+	// Charts are paths of charts by name: directories or archives that GitOps
+	// objects install under that name.
+	Charts map[string]string
+
 	// Workers is the number of charts and files handled at once; 0: GOMAXPROCS.
 	Workers int
 	// Isolate is the command line of a program that calls ServeRenders, for

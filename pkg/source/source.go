@@ -140,6 +140,10 @@ type Object struct {
 	// ValueSets are the names of all the value sets that the object's chart is
 	// rendered with, the default first; nil for what comes of no chart.
 	ValueSets []string
+	// Unseen are JSON pointers to the parts of Tree of which only what stands
+	// there is known: a field or list item that is missing may exist all the same.
+	// "" is the whole object.
+	Unseen []string
 	// Origin finds the places of its fields; never nil.
 	Origin Origin
 }
