@@ -21,6 +21,7 @@ import (
 type lintFlags struct {
 	load         loader.Options
 	valueSets    []string
+	charts       []string
 	isolate      bool
 	rulesSeconds int
 	userRules    []string
@@ -73,6 +74,7 @@ is no pass (--allow-gaps).`,
 	chartFlags(f, &flags.load)
 	f.StringArrayVar(&flags.valueSets, "value-set", nil, "render charts with these values, too: `NAME=FILE[,FILE]` (repeatable)")
 	userRulesFlag(f, &flags.userRules)
+	f.StringArrayVar(&flags.charts, "chart", nil, "chart that HelmReleases and Applications install: `NAME=PATH` of a copy (repeatable)")
 	f.StringArrayVarP(&flags.outputs, "output", "o", []string{"text"}, "`FORMAT[=FILE]`: text, table, json, sarif or github (repeatable)")
 	f.StringVar(&flags.failOn, "fail-on", "warning", "exit with 1 from this `SEVERITY` on: error, warning, note or never")
 	f.BoolVar(&flags.allowGaps, "allow-gaps", false, "do not exit with 3 for inputs that could not be read")
@@ -134,6 +136,22 @@ func parseValueSets(options []string) ([]loader.ValueSet, error) {
 	return sets, nil
 }
 
+// parseCharts reads the --chart options.
+func parseCharts(options []string) (map[string]string, error) {
+	charts := map[string]string{}
+	for _, o := range options {
+		name, path, ok := strings.Cut(o, "=")
+		if !ok || name == "" || path == "" {
+			return nil, fmt.Errorf("--chart %s: want NAME=PATH, the name that a HelmRelease or Application gives and the chart's directory or archive", o)
+		}
+		if _, twice := charts[name]; twice {
+			return nil, fmt.Errorf("--chart %s: the chart %q is given twice", o, name)
+		}
+		charts[name] = path
+	}
+	return charts, nil
+}
+
 // checkLimits refuses limits that nothing can keep.
 func checkLimits(f *pflag.FlagSet) error {
 	var err error
@@ -183,6 +201,9 @@ func runLint(cmd *cobra.Command, paths []string, flags lintFlags, std streams) e
 		return err
 	}
 	if flags.load.ValueSets, err = parseValueSets(flags.valueSets); err != nil {
+		return err
+	}
+	if flags.load.Charts, err = parseCharts(flags.charts); err != nil {
 		return err
 	}
 	if err := checkLimits(cmd.Flags()); err != nil {

@@ -26,6 +26,9 @@ func Read(ctx context.Context, objects []*source.Object, catalog *images.Catalog
 			if i > 0 {
 				p.pod.ID += "#" + t.pod.ptr
 			}
+			if isLoose(o) && !p.hasVPN() {
+				continue // a block of values that may be anything
+			}
 			pods = append(pods, p)
 		}
 	}
@@ -34,6 +37,10 @@ func Read(ctx context.Context, objects []*source.Object, catalog *images.Catalog
 			return nil, fmt.Errorf("read facts: %w", err)
 		}
 		readPod(p)
+		if p.spec.unseen() {
+			p.blur()
+		}
+		p.fillEmpty()
 	}
 
 	sites := readSites(ix, cs)
@@ -78,6 +85,10 @@ func readPod(p *podView) {
 	readCaptures(p)
 	readGates(p)
 	readListeners(p)
+}
+
+// fillEmpty makes lists of what has none.
+func (p *podView) fillEmpty() {
 	p.pod.Needs = orEmpty(p.pod.Needs)
 	p.pod.Mentions = orEmpty(p.pod.Mentions)
 	p.pod.Gates = orEmpty(p.pod.Gates)

@@ -37,12 +37,33 @@ func findTemplates(o *source.Object) []template {
 		return one("spec", "template")
 	case "PodTemplate":
 		return one("template")
-	case "CustomResourceDefinition", "ConfigMap", "Secret", "HelmRelease", "Kustomization", "Application", "ApplicationSet":
+	case "HelmRelease", "Application":
+		if isLoose(o) {
+			return one("spec", "template")
+		}
+		return nil
+	case "CustomResourceDefinition", "ConfigMap", "Secret", "Kustomization", "ApplicationSet":
 		return nil
 	}
 	var out []template
 	searchTemplates(top, 0, &out)
 	return out
+}
+
+// isLoose reports whether an object stands for a container in the values of a
+// release whose chart is not available.
+func isLoose(o *source.Object) bool {
+	return len(o.Unseen) > 0 && (o.Kind == "HelmRelease" || o.Kind == "Application")
+}
+
+// hasVPN reports whether any of the pod's images is a VPN's.
+func (p *podView) hasVPN() bool {
+	for _, c := range p.containers {
+		if c.image.Family != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // searchTemplates finds pod templates in objects of unknown kinds: a field
@@ -186,6 +207,9 @@ func workloadName(o *source.Object) string {
 	short := map[string]string{
 		"Deployment": "deploy", "StatefulSet": "sts", "DaemonSet": "ds", "Pod": "pod", "Job": "job",
 		"ReplicaSet": "rs", "ReplicationController": "rc", "CronJob": "cronjob",
+	}
+	if isLoose(o) {
+		return "" // what runs it is not known
 	}
 	if s, known := short[o.Kind]; known {
 		return s + "/" + o.Name

@@ -139,6 +139,9 @@ func (c *containerView) readEnv() {
 		return
 	}
 	c.envRead = true
+	if c.spec.unseen() {
+		c.envOpaque, c.envOpens = unseenWhy, c.spec.ref()
+	}
 	for _, from := range c.spec.get("envFrom").items() {
 		c.readEnvFrom(from)
 	}

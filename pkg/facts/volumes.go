@@ -219,6 +219,9 @@ func (c *containerView) readMounts() {
 		return
 	}
 	c.mountsRead = true
+	if c.spec.unseen() {
+		c.mountList = append(c.mountList, mount{path: "/", ref: c.spec.ref(), opaque: unseenWhy})
+	}
 	volumes := map[string]node{}
 	for _, v := range c.pod.spec.get("volumes").items() {
 		volumes[v.get("name").text()] = v

@@ -262,6 +262,29 @@ func (g *gitops) install(ctx context.Context, r *release) []*source.Object {
 	return g.postRender(ctx, r, objects)
 }
 
+// postRender applies what a release has kustomize do to the chart's objects.
+func (g *gitops) postRender(ctx context.Context, r *release, objects []*source.Object) []*source.Object {
+	for _, c := range r.patches {
+		changed, err := applyChange(ctx, objects, c, g.l.opts)
+		if err == nil {
+			objects = changed
+			continue
+		}
+		at := c.origin.Locate(source.Ref{Object: r.object.ID, Pointer: path.Dir(c.images)}).Primary
+		r.gaps = append(r.gaps, finding.Gap{
+			Kind: finding.Unmodelled, File: at.File, Line: at.Span.Start.Line,
+			What: "the patches of the " + r.kind + " " + r.object.Name + " were not applied", Why: oneLine(err.Error()),
+			Consequence: "what they change is taken for unknown",
+		})
+		for i, o := range objects {
+			changed := *o
+			changed.Unseen = []string{""}
+			objects[i] = &changed
+		}
+	}
+	return objects
+}
+
 func (g *gitops) addGaps(gaps []finding.Gap) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -17,8 +17,8 @@ const (
 	// k8s-at-home library that it grew out of.
 	newer family = "newer"
 	older family = "older"
-	// other: nothing is known of what the chart makes of its values.
-	other family = "other"
+	// anyChart: nothing is known of what the chart makes of its values.
+	anyChart family = "any"
 )
 
 // byShape makes the objects of a release whose chart is not available.
@@ -86,7 +86,7 @@ func familyOf(c chartRef, values given) (kind family, major int) {
 	case strings.Contains(c.repository, "k8s-at-home") && values.isMap(), isOlder(values):
 		return older, 1
 	}
-	return other, 0
+	return anyChart, 0
 }
 
 // majorOf returns the major version that a version or range asks for, -1 when
@@ -225,7 +225,7 @@ func (s *shaper) commonLibrary(template bool) {
 		}
 		spec.set("initContainers", list)
 	}
-	volumes := s.volumes(given{}, "")
+	volumes := s.volumes("")
 	containers := listOf(s.values)
 	containers.add(s.mainContainer())
 	more := map[string]*made{}

@@ -30,7 +30,12 @@ func (g *gitops) helmRelease(o homed) *release {
 	r.crds = fieldText(tree, "spec", "install", "crds") != "Skip"
 	r.chart = g.fluxChart(o)
 	g.fluxValues(r, o)
-	r.patches = fluxPostRenderers(o)
+	renderers, _ := field(tree, "spec", "postRenderers")
+	list, _ := renderers.([]any)
+	for i, item := range list {
+		block := asMap(asMap(item)["kustomize"])
+		r.patches = append(r.patches, readChange(o.Object, block, fmt.Sprintf("/spec/postRenderers/%d/kustomize", i), g.l.opts.Limits))
+	}
 	return r
 }
 

@@ -458,7 +458,7 @@ func (s *shaper) podSpec(c given, id string) *made {
 		containers = listOf(c)
 	}
 	spec.set("containers", containers)
-	if volumes := s.volumes(c, id); volumes != nil {
+	if volumes := s.volumes(id); volumes != nil {
 		spec.set("volumes", volumes)
 	}
 	return spec

@@ -12,7 +12,7 @@ func indexToken(token string, limit int) (int, bool) {
 
 // volumes makes the volumes of a pod: those of the persistence items that are
 // mounted into it.
-func (s *shaper) volumes(c given, id string) *made {
+func (s *shaper) volumes(id string) *made {
 	out := listOf(s.values.get("persistence"))
 	for _, item := range s.persistence() {
 		global, advanced := item.get("globalMounts"), item.get("advancedMounts")
@@ -73,6 +73,7 @@ func (s *shaper) volume(item given) *made {
 		out.set(kind, source)
 	case "emptyDir":
 		source.setGiven("medium", item.get("medium"))
+		source.setGiven("sizeLimit", item.get("sizeLimit"))
 		out.set("emptyDir", source)
 	case "hostPath":
 		source.setGiven("path", item.get("hostPath"))
@@ -190,6 +191,7 @@ func (s *shaper) servicePort(p given) *made {
 		out.set("protocol", copied(p.get("protocol")))
 	}
 	out.setGiven("nodePort", p.get("nodePort"))
+	out.setGiven("appProtocol", p.get("appProtocol"))
 	return out
 }
 

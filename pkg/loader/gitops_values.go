@@ -260,7 +260,7 @@ func (o *madeOrigin) Locate(r source.Ref) source.Provenance {
 // objectOf makes an object of what was made of values.
 func (r *release) objectOf(p *made) *source.Object {
 	tree := asMap(p.tree())
-	apiVersion, kind := identify(tree)
+	apiVersion, kind := identify(tree, "")
 	o := &source.Object{
 		APIVersion: apiVersion, Kind: kind, Tree: tree, Namespace: r.namespace,
 		Unit: r.object.Unit, Input: r.object.Input, Helm: helmRole(tree), ValueSets: r.object.ValueSets,

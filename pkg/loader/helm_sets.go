@@ -37,6 +37,8 @@ type valueSet struct {
 	files   []string // of the user
 	// single are values that a target sets; they win over its files.
 	single []SetValue
+	// release are the values of the GitOps object that installs the chart.
+	release *releaseValues
 }
 
 // bundledValues is a values file that has been read; fixed is where its values

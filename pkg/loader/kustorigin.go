@@ -210,7 +210,7 @@ func newKustOrigin(o *source.Object, a *accumulation, candidates []*candidate, g
 // kustPatch is one document of a patch.
 type kustPatch struct {
 	tree   any // a mapping (strategic merge) or a list of operations (JSON 6902)
-	origin *textOrigin
+	origin source.Origin
 	target *types.Selector
 }
 

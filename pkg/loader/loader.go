@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf16"
 
 	"github.com/vpnlint/vpnlint/pkg/finding"
@@ -250,7 +251,7 @@ type job struct {
 	// scan and dir are its tree and its path there; scan is nil for standard input.
 	scan *treeScan
 	dir  string
-	run   func() outcome
+	run  func() outcome
 	// target is how it is rendered, one of a number of them; nil for none.
 	target     *Target
 	number, of int

@@ -38,7 +38,9 @@ type valueLayer struct {
 	// fixed is where the layer's values are shown when its file is packed in an
 	// archive and cannot be shown.
 	fixed *source.Location
-	tree  map[string]any // of --set
+	tree  map[string]any // of --set, and of a release
+	// release is set for the values of a GitOps object.
+	release *releaseLayer
 
 	once sync.Once
 	root *yaml.Node
@@ -150,6 +152,11 @@ func (s *valueScope) ref(path []string) source.ValueRef {
 	for _, cand := range s.candidates(path) {
 		for _, l := range s.layers {
 			rest, ok := below(cand, l.prefix)
+			if n := l.reaches(rest); ok && n > best {
+				best = n
+				ref.At = l.place(rest[:n])
+				ref.At.Precision = ref.At.Precision.Worse(source.Parent)
+			}
 			if !ok || l.file == nil {
 				continue
 			}
@@ -175,10 +182,7 @@ func (s *valueScope) setter(path []string, hops int) (source.Location, string, b
 			}
 			if l.tree != nil {
 				if hasPath(l.tree, rest) {
-					if l.fixed != nil {
-						return *l.fixed, l.by, true
-					}
-					return source.Location{}, l.by, true
+					return l.place(rest), l.by, true
 				}
 				continue
 			}
@@ -198,6 +202,29 @@ func (s *valueScope) setter(path []string, hops int) (source.Location, string, b
 		}
 	}
 	return source.Location{}, "", false
+}
+
+// place is where a layer without a file sets a path; nowhere for --set.
+func (l *valueLayer) place(path []string) source.Location {
+	switch {
+	case l.fixed != nil:
+		return *l.fixed
+	case l.release == nil:
+		return source.Location{}
+	}
+	return l.release.locate(path, source.Ref{}).Primary
+}
+
+// reaches is how far a path leads into the values of a GitOps object.
+func (l *valueLayer) reaches(path []string) int {
+	if l.release == nil {
+		return 0
+	}
+	n := len(path)
+	for n > 0 && !hasPath(l.tree, path[:n]) {
+		n--
+	}
+	return n
 }
 
 func (s *valueScope) setBy(l *valueLayer) string {
@@ -378,6 +405,12 @@ func readUserValues(opts Options, set valueSet, limits Limits) (*userValues, *fi
 		}
 		u.layers = append([]*valueLayer{{by: byValuesFile, file: v.file, fixed: v.fixed}}, u.layers...)
 		return nil
+	}
+	if set.release != nil {
+		u.merged = mergeMaps(u.merged, set.release.merged)
+		for _, l := range set.release.layers {
+			u.layers = append(u.layers, &valueLayer{by: l.by, tree: l.tree, release: &l})
+		}
 	}
 	for _, v := range set.bundled {
 		if err := add(v); err != nil {
