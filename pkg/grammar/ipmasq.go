@@ -87,7 +87,7 @@ func (c *IPMasq) Refused() []Problem {
 // turned into JSON and laid over a struct with defaults, keys matched without
 // regard to case, unknown keys ignored.
 func ParseIPMasq(text string) *IPMasq {
-	r := &masqReader{text: text, conf: &IPMasq{List: ListDefault, CIDRLimit: DefaultCIDRLimit}}
+	r := &masqReader{text: text, refused: map[*yaml.Node]bool{}, conf: &IPMasq{List: ListDefault, CIDRLimit: DefaultCIDRLimit}}
 	r.read()
 	sortProblems(r.conf.Problems)
 	return r.conf
@@ -97,6 +97,8 @@ type masqReader struct {
 	text string
 	conf *IPMasq
 	at   *nodeOffsets
+	// refused are the entries that a problem names already.
+	refused map[*yaml.Node]bool
 }
 
 func (r *masqReader) problem(at Range, kind ProblemKind, fatal bool, format string, args ...any) {
@@ -227,7 +229,10 @@ func (r *masqReader) entry(item *yaml.Node) {
 	}
 	if n.Kind != yaml.ScalarNode || n.Tag != "!!str" && !isNull(n) && n.Tag != "!!timestamp" {
 		r.conf.Entries = append(r.conf.Entries, Prefix{Range: at, Text: n.Value})
-		r.problem(at, WrongType, true, "an entry is %s, not a string", kindName(n))
+		if !r.refused[n] { // aliases repeat one entry, which is wrong once
+			r.refused[n] = true
+			r.problem(at, WrongType, true, "an entry is %s, not a string", kindName(n))
+		}
 		return
 	}
 	value := n.Value
