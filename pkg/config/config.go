@@ -16,6 +16,7 @@ import (
 	"path"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -254,6 +255,9 @@ func (c *Config) rules(d *decoder, file document, known []string) {
 	}
 }
 
+// unknownRule says what is wrong with the id of a rule, "" for nothing. Rules of
+// the user's own are part of some runs and not of others, so that ids of another
+// form than the built-in ones are let be, unless they look like a misspelt one.
 func unknownRule(id string, known []string) string {
 	if slices.Contains(known, id) {
 		return ""
@@ -261,8 +265,13 @@ func unknownRule(id string, known []string) string {
 	if near := suggest.Nearest(id, known); near != "" {
 		return fmt.Sprintf("there is no rule %q; did you mean %s?", clip(id), near)
 	}
+	if !strings.HasPrefix(id, "VPN") && ruleIDForm.MatchString(id) {
+		return ""
+	}
 	return fmt.Sprintf("there is no rule %q; vpnlint rules lists them", clip(id))
 }
+
+var ruleIDForm = regexp.MustCompile(ruleIDPattern)
 
 // targets checks that what targets name is there, inside the tree of the file.
 func (c *Config) targets(d *decoder, file document) {

@@ -162,6 +162,11 @@ suppress:
 			`5:57: the client pool "b" is named twice; the first stands at line 5`,
 		}},
 		{"an unknown rule", cluster("clientPools: [{name: b, range: 10.1.0.0/24, acknowledge: [VPN999]}]"), []string{`4:63: there is no rule "VPN999"; vpnlint rules lists them`}},
+		{"rules of the user's own", "version: 1\nrules: {ACME12: {severity: note}, VNP305: {severity: off}, VPN12: {severity: off}, acme: {severity: off}}\n", []string{
+			`2:35: there is no rule "VNP305"; did you mean VPN305?`,
+			`2:60: there is no rule "VPN12"; vpnlint rules lists them`,
+			`2:84: there is no rule "acme"; vpnlint rules lists them`,
+		}},
 		{"targets", `version: 1
 clusters: [{name: prod}]
 targets:

@@ -245,7 +245,8 @@ func (sysctl) judge(s string) string {
 	return ""
 }
 
-const ruleIDPattern = `^[A-Z][A-Z0-9_-]*[0-9]+$`
+// ruleIDPattern is the form of rules' ids, the user's own included.
+const ruleIDPattern = `^[A-Z]{2,12}[0-9]{1,5}$`
 
 func (ruleID) describe() map[string]any {
 	return described(map[string]any{"pattern": ruleIDPattern, "examples": []string{"VPN305"}})

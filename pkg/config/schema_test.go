@@ -221,3 +221,57 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// TestPage: the page names every key and value of the schema, and its example is
+// one that works.
+func TestPage(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "plan-file.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(page), "<!-- example -->\n```yaml\n")
+	example, after, ended := strings.Cut(rest, "```\n")
+	if !found || !ended {
+		t.Fatal("no example")
+	}
+	if _, err := config.Load(options(write(t, withChart(example)))); err != nil {
+		t.Error(err)
+	}
+	text, err := config.JSONSchema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tree map[string]any
+	if err := json.Unmarshal([]byte(text), &tree); err != nil {
+		t.Fatal(err)
+	}
+	var visit func(v any)
+	visit = func(v any) {
+		node, _ := v.(map[string]any)
+		properties, _ := node["properties"].(map[string]any)
+		for _, key := range sorted(properties) {
+			if !strings.Contains(example, key+":") {
+				t.Errorf("the example lacks %s", key)
+			}
+			visit(properties[key])
+		}
+		visitAny := []any{node["items"], node["additionalProperties"]}
+		for _, inner := range visitAny {
+			if inner != nil {
+				visit(inner)
+			}
+		}
+		if values, _ := node["enum"].([]any); len(values) > 0 {
+			for _, word := range values {
+				if s, is := word.(string); is && !strings.Contains(string(page), s) {
+					t.Errorf("the page lacks the value %s", s)
+				}
+			}
+		}
+	}
+	visit(tree)
+	if !strings.Contains(after, "## Clusters") {
+		t.Error("no sections")
+	}
+}
