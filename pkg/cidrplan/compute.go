@@ -582,39 +582,3 @@ func relation(a, b netip.Prefix) (Relation, []netip.Prefix) {
 		return BInA, []netip.Prefix{b}
 	}
 }
-
-// conflicts compares what was declared of one range. A cluster has one service
-// range a family, wherever it is declared; its pods may have several, but two
-// documents that state the pod range in different terms must agree (one range
-// inside the other is agreement: pools are cut from the pod range). Nodes, VPN
-// destinations and pools may have as many as they like.
-func (s *sweep) conflicts() []Conflict {
-	type family struct {
-		key int32
-		v4  bool
-	}
-	first := make(map[family]item)
-	var out []Conflict
-	for _, it := range s.items {
-		k := &s.keys[it.key]
-		c := &s.claims[it.claim]
-		if k.idiom != NoIdiom || c.Strength != Declared || (k.role != Pod && k.role != Service) {
-			continue
-		}
-		f := family{key: it.key, v4: !it.six}
-		one, ok := first[f]
-		if !ok {
-			first[f] = it
-			continue
-		}
-		other := &s.claims[one.claim]
-		if one.encloses(&it) || c.At.Object == other.At.Object || (k.role == Pod && c.Says == other.Says) {
-			continue
-		}
-		out = append(out, Conflict{Cluster: k.cluster, A: s.at(one), B: s.at(it)})
-	}
-	slices.SortStableFunc(out, func(x, y Conflict) int {
-		return cmp.Or(strings.Compare(x.Cluster, y.Cluster), cmp.Compare(x.A.Role.order(), y.A.Role.order()))
-	})
-	return out
-}

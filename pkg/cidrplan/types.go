@@ -78,6 +78,9 @@ type Claim struct {
 	// edge/wg"), "" for the cluster's own.
 	Owner string `json:"owner,omitempty"`
 	Idiom Idiom  `json:"idiom,omitempty"`
+	// Part: a piece that is cut from the range, such as a Calico pool or the pod
+	// range of a node pool; the range itself may be larger.
+	Part bool `json:"part,omitempty"`
 	// PodLocal: a route of one pod's network namespace. It meets the cluster's
 	// own ranges there, but not what other pods' tunnels use.
 	PodLocal bool `json:"pod_local,omitempty"`
@@ -105,7 +108,8 @@ type Overlap struct {
 	Set []netip.Prefix `json:"set"`
 }
 
-// Conflict is two declared claims of one role and owner that cannot both hold.
+// Conflict is two claims of one role and owner that cannot both hold: two
+// declarations, or what the plan file says (A) and what the tree does (B).
 type Conflict struct {
 	Cluster string `json:"cluster"`
 	A       Claim  `json:"a"`

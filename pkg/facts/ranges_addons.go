@@ -45,7 +45,7 @@ func (f *founded) networkCharts(o *source.Object) {
 			f.rangeOf(cidrplan.Pod, values.get("podCidrv6"), "podCidrv6")
 		case "tigera-operator", "rke2-calico":
 			for _, pool := range values.get("installation", "calicoNetwork", "ipPools").items() {
-				f.rangeOf(cidrplan.Pod, pool.get("cidr"), "ipPools.cidr")
+				f.partOf(cidrplan.Pod, pool.get("cidr"), "ipPools.cidr")
 			}
 		}
 	}
@@ -106,7 +106,7 @@ func (f *founded) ciliumValues(values node) {
 	said := false
 	for _, key := range []string{"clusterPoolIPv4PodCIDRList", "clusterPoolIPv4PodCIDR", "clusterPoolIPv6PodCIDRList", "clusterPoolIPv6PodCIDR"} {
 		for _, n := range argumentsOf(operator.get(key)) {
-			like := cidrplan.Claim{Role: cidrplan.Pod, Says: key, Strength: cidrplan.Declared}
+			like := cidrplan.Claim{Role: cidrplan.Pod, Says: key, Strength: cidrplan.Declared, Part: true}
 			said = f.rangesIn(like, n, 0, n.text(), " ,") || said
 		}
 	}
@@ -124,7 +124,7 @@ func (f *founded) nativeRange(n node) {
 
 func (f *founded) ciliumPool(o *source.Object) {
 	for _, family := range []string{"ipv4", "ipv6"} {
-		f.rangeOf(cidrplan.Pod, root(o).get("spec", family, "cidrs"), "CiliumPodIPPool "+family)
+		f.partOf(cidrplan.Pod, root(o).get("spec", family, "cidrs"), "CiliumPodIPPool "+family)
 	}
 }
 

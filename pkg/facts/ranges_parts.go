@@ -75,7 +75,7 @@ func networkPart(o *source.Object) (class string, read func(*founded, *source.Ob
 		return weakClass, func(f *founded, o *source.Object) { f.balancers(root(o).get("spec", "addresses")) }
 	case "networking.k8s.io ServiceCIDR":
 		return weakClass, func(f *founded, o *source.Object) {
-			f.rangeOf(cidrplan.Service, root(o).get("spec", "cidrs"), "ServiceCIDR")
+			f.partOf(cidrplan.Service, root(o).get("spec", "cidrs"), "ServiceCIDR")
 		}
 	case "kubelet.config.k8s.io KubeletConfiguration", "kubeproxy.config.k8s.io KubeProxyConfiguration":
 		return weakClass, func(f *founded, o *source.Object) { f.kubeadmDocument(root(o)) }
@@ -164,7 +164,7 @@ func (f *founded) calicoInstallation(spec node) {
 	network := spec.get("calicoNetwork")
 	f.podMTU(network.get("mtu"), "calicoNetwork.mtu")
 	for _, pool := range network.get("ipPools").items() {
-		f.rangeOf(cidrplan.Pod, pool.get("cidr"), "ipPools.cidr")
+		f.partOf(cidrplan.Pod, pool.get("cidr"), "ipPools.cidr")
 	}
 	kind, has := spec.get("cni", "type").str()
 	if !has {
@@ -199,7 +199,7 @@ func (f *founded) calicoInstallation(spec node) {
 // calicoPool: a disabled pool gives no addresses; it keeps what it covers from
 // being masqueraded (FG A6.2).
 func (f *founded) calicoPool(spec node) {
-	like := cidrplan.Claim{Role: cidrplan.Pod, Says: "IPPool cidr", Strength: cidrplan.Declared}
+	like := cidrplan.Claim{Role: cidrplan.Pod, Says: "IPPool cidr", Strength: cidrplan.Declared, Part: true}
 	uses := spec.get("allowedUses").texts()
 	if len(uses) > 0 && !slices.ContainsFunc(uses, func(n node) bool { return n.text() == "Workload" }) {
 		return
@@ -248,7 +248,7 @@ func (f *founded) cniConfigMap(o *source.Object) {
 		if mode := data.get("ipam").text(); mode == "" || mode == "cluster-pool" {
 			for _, key := range []string{"cluster-pool-ipv4-cidr", "cluster-pool-ipv6-cidr"} {
 				if n := data.get(key); n.text() != "" {
-					f.rangesIn(cidrplan.Claim{Role: cidrplan.Pod, Says: key, Strength: cidrplan.Declared}, n, 0, n.text(), " ,")
+					f.rangesIn(cidrplan.Claim{Role: cidrplan.Pod, Says: key, Strength: cidrplan.Declared, Part: true}, n, 0, n.text(), " ,")
 				}
 			}
 		}
@@ -357,7 +357,7 @@ func (f *founded) cniDaemonSet(o *source.Object) {
 		for _, env := range c.get("env").items() {
 			switch env.get("name").text() {
 			case "CALICO_IPV4POOL_CIDR", "CALICO_IPV6POOL_CIDR":
-				f.rangeOf(cidrplan.Pod, env.get("value"), env.get("name").text())
+				f.partOf(cidrplan.Pod, env.get("value"), env.get("name").text())
 			}
 		}
 	}
@@ -414,8 +414,8 @@ func (cs *clusterSet) clusterOfPool(o *source.Object) *founded {
 func (f *founded) containerNodePool(o *source.Object) {
 	spec := root(o).get("spec")
 	f.nodePool(spec.get("nodeConfig"))
-	f.block(cidrplan.Pod, spec.get("networkConfig", "podIpv4CidrBlock"), "podIpv4CidrBlock")
-	f.secondary(cidrplan.Pod, f.subnet, spec.get("networkConfig", "podRange"))
+	f.block(cidrplan.Claim{Role: cidrplan.Pod, Part: true}, spec.get("networkConfig", "podIpv4CidrBlock"), "podIpv4CidrBlock")
+	f.secondary(cidrplan.Claim{Role: cidrplan.Pod, Part: true}, f.subnet, spec.get("networkConfig", "podRange"))
 }
 
 func (f *founded) nodePool(config node) {

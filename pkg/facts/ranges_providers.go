@@ -141,7 +141,7 @@ func readAWSCluster(f *founded, o *source.Object) {
 func readAWSManaged(f *founded, o *source.Object) {
 	spec := root(o).get("spec")
 	f.rangeOf(cidrplan.Node, spec.get("network", "vpc", "cidrBlock"), "vpc.cidrBlock")
-	f.rangeOf(cidrplan.Pod, spec.get("secondaryCidrBlock"), "secondaryCidrBlock")
+	f.partOf(cidrplan.Pod, spec.get("secondaryCidrBlock"), "secondaryCidrBlock")
 	if spec.get("vpcCni", "disable").boolean() == Absent {
 		f.cni("aws", spec.ref())
 	}
@@ -157,9 +157,9 @@ func readGCPCluster(f *founded, o *source.Object) {
 
 func readGCPManaged(f *founded, o *source.Object) {
 	network := root(o).get("spec", "clusterNetwork")
-	f.block(cidrplan.Pod, network.get("pod", "cidrBlock"), "pod.cidrBlock")
-	f.block(cidrplan.Service, network.get("service", "cidrBlock"), "service.cidrBlock")
-	f.block(cidrplan.API, network.get("privateCluster", "controlPlaneCidrBlock"), "controlPlaneCidrBlock")
+	f.block(cidrplan.Claim{Role: cidrplan.Pod}, network.get("pod", "cidrBlock"), "pod.cidrBlock")
+	f.block(cidrplan.Claim{Role: cidrplan.Service}, network.get("service", "cidrBlock"), "service.cidrBlock")
+	f.block(cidrplan.Claim{Role: cidrplan.API}, network.get("privateCluster", "controlPlaneCidrBlock"), "controlPlaneCidrBlock")
 	f.endpoint(root(o).get("spec", "endpoint", "host"))
 }
 
@@ -185,7 +185,7 @@ func readEksctl(f *founded, o *source.Object) {
 		f.rangeOf(cidrplan.Node, network.get("cidrs"), "remoteNodeNetworks")
 	}
 	for _, network := range remote.get("remotePodNetworks").items() {
-		f.rangeOf(cidrplan.Pod, network.get("cidrs"), "remotePodNetworks")
+		f.partOf(cidrplan.Pod, network.get("cidrs"), "remotePodNetworks")
 	}
 	f.cni("aws", top.ref())
 }
@@ -212,20 +212,20 @@ func readCrossplaneGKE(f *founded, o *source.Object) {
 func (f *founded) gkeRanges(spec node, subnet *source.Object) {
 	policy := single(spec.get("ipAllocationPolicy"))
 	f.subnet = subnet
-	f.block(cidrplan.Pod, policy.get("clusterIpv4CidrBlock"), "clusterIpv4CidrBlock")
-	f.block(cidrplan.Service, policy.get("servicesIpv4CidrBlock"), "servicesIpv4CidrBlock")
-	f.secondary(cidrplan.Pod, subnet, policy.get("clusterSecondaryRangeName"))
-	f.secondary(cidrplan.Service, subnet, policy.get("servicesSecondaryRangeName"))
+	f.block(cidrplan.Claim{Role: cidrplan.Pod}, policy.get("clusterIpv4CidrBlock"), "clusterIpv4CidrBlock")
+	f.block(cidrplan.Claim{Role: cidrplan.Service}, policy.get("servicesIpv4CidrBlock"), "servicesIpv4CidrBlock")
+	f.secondary(cidrplan.Claim{Role: cidrplan.Pod}, subnet, policy.get("clusterSecondaryRangeName"))
+	f.secondary(cidrplan.Claim{Role: cidrplan.Service}, subnet, policy.get("servicesSecondaryRangeName"))
 	for _, name := range single(policy.get("additionalPodRangesConfig")).get("podRangeNames").items() {
-		f.secondary(cidrplan.Pod, subnet, name)
+		f.secondary(cidrplan.Claim{Role: cidrplan.Pod, Part: true}, subnet, name)
 	}
 	if !policy.exists() { // a routes-based cluster
-		f.block(cidrplan.Pod, spec.get("clusterIpv4Cidr"), "clusterIpv4Cidr")
+		f.block(cidrplan.Claim{Role: cidrplan.Pod}, spec.get("clusterIpv4Cidr"), "clusterIpv4Cidr")
 	}
 	if subnet != nil {
 		f.rangeOf(cidrplan.Node, subnetSpec(subnet).get("ipCidrRange"), "ipCidrRange of subnetwork "+subnet.Name)
 	}
-	f.block(cidrplan.API, single(spec.get("privateClusterConfig")).get("masterIpv4CidrBlock"), "masterIpv4CidrBlock")
+	f.block(cidrplan.Claim{Role: cidrplan.API}, single(spec.get("privateClusterConfig")).get("masterIpv4CidrBlock"), "masterIpv4CidrBlock")
 }
 
 // single unwraps a block that stands in a list of its own, as in Crossplane's
@@ -238,15 +238,16 @@ func single(n node) node {
 }
 
 // block adds a range that Google may choose instead: blank, or a netmask only.
-func (f *founded) block(role cidrplan.Role, n node, says string) {
+func (f *founded) block(like cidrplan.Claim, n node, says string) {
+	like.Says, like.Strength = says, cidrplan.Declared
 	text, is := n.str()
 	text = strings.TrimSpace(text)
 	switch {
 	case is && text == "":
 	case strings.HasPrefix(text, "/"):
-		f.unreadable(cidrplan.Claim{Role: role, Says: says}, n, n.ref(), text+" is a size only: Google chooses the addresses when the cluster is made")
+		f.unreadable(like, n, n.ref(), text+" is a size only: Google chooses the addresses when the cluster is made")
 	default:
-		f.rangeOf(role, n, says)
+		f.rangeAs(like, n)
 	}
 }
 
@@ -294,19 +295,21 @@ func subnetSpec(subnet *source.Object) node {
 }
 
 // secondary adds the subnetwork's secondary range of the name in n.
-func (f *founded) secondary(role cidrplan.Role, subnet *source.Object, n node) {
+func (f *founded) secondary(like cidrplan.Claim, subnet *source.Object, n node) {
 	name := n.text()
 	if name == "" {
 		return
 	}
+	like.Says, like.Strength = "secondary range "+name, cidrplan.Declared
 	spec := subnetSpec(subnet)
 	for _, r := range append(spec.get("secondaryIpRange").items(), spec.get("secondaryIpRanges").items()...) {
 		if r.get("rangeName").text() == name {
-			f.rangeOf(role, r.get("ipCidrRange"), "secondary range "+name+" of subnetwork "+subnet.Name)
+			like.Says += " of subnetwork " + subnet.Name
+			f.rangeAs(like, r.get("ipCidrRange"))
 			return
 		}
 	}
-	f.unreadable(cidrplan.Claim{Role: role, Says: "secondary range " + name}, n, n.ref(), "the subnetwork that has it is not in the tree")
+	f.unreadable(like, n, n.ref(), "the subnetwork that has it is not in the tree")
 }
 
 // managed resolves Crossplane's references of a field to other resources of a
@@ -360,7 +363,7 @@ func readCrossplaneEKS(f *founded, o *source.Object) {
 	}
 	remote := single(spec.get("remoteNetworkConfig"))
 	f.rangeOf(cidrplan.Node, single(remote.get("remoteNodeNetworks")).get("cidrs"), "remoteNodeNetworks")
-	f.rangeOf(cidrplan.Pod, single(remote.get("remotePodNetworks")).get("cidrs"), "remotePodNetworks")
+	f.partOf(cidrplan.Pod, single(remote.get("remotePodNetworks")).get("cidrs"), "remotePodNetworks")
 	f.cni("aws", spec.ref())
 }
 

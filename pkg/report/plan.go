@@ -91,6 +91,8 @@ func roleTitle(r cidrplan.Role) string {
 		return "VPN destinations"
 	case cidrplan.Pool:
 		return "VPN clients"
+	case cidrplan.LB:
+		return "load balancers"
 	case cidrplan.API:
 		return "API server"
 	case cidrplan.DNS:

@@ -71,7 +71,7 @@ func classOf(r cidrplan.Role) string {
 	switch r {
 	case cidrplan.DNS:
 		return string(cidrplan.Service)
-	case cidrplan.API:
+	case cidrplan.API, cidrplan.LB:
 		return string(cidrplan.Node)
 	default:
 		return string(r)
