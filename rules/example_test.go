@@ -6,9 +6,11 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/vpnlint/vpnlint/pkg/config"
 	"github.com/vpnlint/vpnlint/pkg/lint"
 	"github.com/vpnlint/vpnlint/pkg/loader"
 	"github.com/vpnlint/vpnlint/pkg/report"
+	"github.com/vpnlint/vpnlint/rules"
 )
 
 // lintBad lints a rule's bad example as a user would from the repository's root.
@@ -18,11 +20,23 @@ func lintBad(t *testing.T, linter *lint.Linter, id string) report.Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	said, err := linter.Run(t.Context(), []string{path.Join("examples", id, "bad")}, lint.Options{Load: loader.Options{Dir: root}})
+	dir := path.Join("examples", id, "bad")
+	opts := lint.Options{Load: loader.Options{Dir: root}}
+	if plan := path.Join(dir, config.FileName); isFile(filepath.Join(root, filepath.FromSlash(plan))) {
+		if opts.Plan, err = config.Load(config.Options{Dir: root, File: plan, Rules: rules.IDs()}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	said, err := linter.Run(t.Context(), []string{dir}, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return said
+}
+
+func isFile(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // The pages are generated: METADATA and examples are their only source.

@@ -10,9 +10,11 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/vpnlint/vpnlint/pkg/config"
 	"github.com/vpnlint/vpnlint/pkg/lint"
 	"github.com/vpnlint/vpnlint/pkg/loader"
 	"github.com/vpnlint/vpnlint/pkg/report"
+	"github.com/vpnlint/vpnlint/rules"
 )
 
 func repoRoot(t testing.TB) string {
@@ -37,9 +39,20 @@ func examples(t testing.TB) []string {
 	})
 }
 
+// run lints paths, a single directory with the plan file that it may have.
 func run(t testing.TB, dir string, paths ...string) report.Report {
 	t.Helper()
-	r, err := lint.Run(context.Background(), paths, lint.Options{Load: loader.Options{Dir: dir}})
+	opts := lint.Options{Load: loader.Options{Dir: dir}}
+	if len(paths) == 1 {
+		if plan := filepath.Join(paths[0], config.FileName); filepath.IsAbs(plan) {
+			if _, err := os.Stat(plan); err == nil {
+				if opts.Plan, err = config.Load(config.Options{Dir: dir, File: plan, Rules: rules.IDs()}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	r, err := lint.Run(context.Background(), paths, opts)
 	if err != nil {
 		t.Fatal(err)
 	}

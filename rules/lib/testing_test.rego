@@ -23,6 +23,8 @@ facts(given) := made(
 
 plan(list) := {"ranges": [], "overlaps": list, "conflicts": []}
 
+conflicts(ranges, list) := {"facts": facts({}), "plan": {"ranges": ranges, "overlaps": [], "conflicts": list}}
+
 ref(pointer) := {"object": "Deployment/vpn/vpn", "pointer": pointer, "start": 0, "end": 0}
 
 nowhere := {"object": "", "pointer": "", "start": 0, "end": 0}
