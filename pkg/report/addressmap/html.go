@@ -42,7 +42,7 @@ main{max-width:1280px;margin:0 auto}
 h1{font-size:20px}
 h2{font-size:16px;margin:28px 0 8px}
 table{border-collapse:collapse}
-th,td{text-align:left;vertical-align:top;padding:5px 12px;border-bottom:1px solid #d1d9e0;overflow-wrap:anywhere}
+th,td{text-align:left;vertical-align:top;padding:5px 12px;border-bottom:1px solid #d1d9e0;overflow-wrap:break-word}
 th{color:#59636e;font-weight:600;white-space:nowrap}
 td{white-space:pre-line;min-width:4em}
 td.code{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;font-size:12px;white-space:pre-wrap}
