@@ -346,7 +346,16 @@ func (e *Engine) user() bool {
 // withoutPlain leaves out the pods that no built-in rule looks at, which in most
 // trees are nearly all.
 func withoutPlain(pods []facts.Pod) []facts.Pod {
-	out := []facts.Pod{}
+	n := 0
+	for i := range pods {
+		if !pods[i].Plain() {
+			n++
+		}
+	}
+	if n == len(pods) {
+		return pods // thousands of gateways are not copied
+	}
+	out := make([]facts.Pod, 0, n)
 	for i := range pods {
 		if !pods[i].Plain() {
 			out = append(out, pods[i])

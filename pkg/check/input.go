@@ -108,7 +108,7 @@ func documentOf(in Input) *document {
 // Unlike encoding/json it writes every field: a nil slice is an empty array, so
 // that a rule may count it.
 func inputValue(doc *document) (ast.Value, error) {
-	terms := termBuilder{strings: map[string]*ast.Term{}, zero: map[reflect.Type]*ast.Term{}, same: map[any]*ast.Term{}, known: map[reflect.Type][]field{}, empty: ast.ArrayTerm()}
+	terms := termBuilder{strings: map[string]*ast.Term{}, zero: map[reflect.Type]*ast.Term{}, same: map[any]*ast.Term{}, late: map[int]*ast.Term{}, known: map[reflect.Type][]field{}, empty: ast.ArrayTerm()}
 	term, err := terms.of(reflect.ValueOf(doc).Elem())
 	if err != nil {
 		return nil, fmt.Errorf("input of the rules: %w", err)
@@ -125,6 +125,7 @@ type termBuilder struct {
 	// same are the terms of small structs of late: all settings that a pod leaves
 	// out have the pod's own place.
 	same  map[any]*ast.Term
+	late  map[int]*ast.Term // of structs with lists, by their hash
 	known map[reflect.Type][]field
 	empty *ast.Term // the array without items
 }
@@ -211,11 +212,25 @@ func (b *termBuilder) object(v reflect.Value) (*ast.Term, error) {
 	case key != nil:
 		b.same[key] = term
 	default:
+		term = b.once(term)
 		if len(b.same) > maxSame {
 			clear(b.same)
 		}
 	}
 	return term, nil
+}
+
+// once returns the term of late that equals t, t itself when there is none.
+func (b *termBuilder) once(t *ast.Term) *ast.Term {
+	hash := t.Hash()
+	if have := b.late[hash]; have != nil && have.Equal(t) {
+		return have
+	}
+	if len(b.late) > maxSame {
+		clear(b.late)
+	}
+	b.late[hash] = t
+	return t
 }
 
 // maxSame bounds what is remembered: more than a pod has, and less than would
