@@ -128,16 +128,24 @@ func readLimited(r io.Reader, limit, sizeHint int64) (string, error) {
 	if sizeHint > limit {
 		return "", fmt.Errorf("%w: %d bytes, more than the limit of %d (raise --limit-file-bytes to read it)", errTooLarge, sizeHint, limit)
 	}
-	var b strings.Builder
-	b.Grow(int(min(max(sizeHint, 0), limit)))
-	n, err := io.Copy(&b, io.LimitReader(r, limit+1))
-	if err != nil {
-		return "", err
+	// One byte more than expected, so that the end is met without growing.
+	data := make([]byte, 0, min(max(sizeHint, 0), limit)+1)
+	r = io.LimitReader(r, limit+1)
+	for {
+		n, err := r.Read(data[len(data):cap(data)])
+		data = data[:len(data)+n]
+		switch {
+		case err != nil && !errors.Is(err, io.EOF):
+			return "", err
+		case int64(len(data)) > limit:
+			return "", fmt.Errorf("%w: more than %d bytes (raise --limit-file-bytes to read it)", errTooLarge, limit)
+		case err != nil:
+			return string(data), nil
+		}
+		if len(data) == cap(data) {
+			data = append(data, 0)[:len(data)]
+		}
 	}
-	if n > limit {
-		return "", fmt.Errorf("%w: more than %d bytes (raise --limit-file-bytes to read it)", errTooLarge, limit)
-	}
-	return b.String(), nil
 }
 
 // readDir lists a directory by name.
