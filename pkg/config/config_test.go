@@ -89,7 +89,7 @@ func TestExample(t *testing.T) {
 		t.Errorf("clusters: %+v", c.Clusters)
 	case !c.Off("VPN305") || c.Off("VPN301"):
 		t.Errorf("severities: %v", c.Severities)
-	case target.Name != "env/prod.yaml" || target.Path != filepath.Join(dir, "charts/openvpn") || target.Cluster != "prod" ||
+	case target.Name != "env/prod.yaml" || target.Path != filepath.Join(dir, "charts", "openvpn") || target.Cluster != "prod" ||
 		target.Release != "openvpn" || target.Namespace != "vpn" || target.Set[0].Path != "a.b" || target.Set[0].Value != "c":
 		t.Errorf("target: %+v", target)
 	case target.Set[0].At.Span.Start.Line != 29:
@@ -218,7 +218,7 @@ func TestFind(t *testing.T) {
 		"bare/x":             "",
 		"broken/.git/x":      "",
 	})
-	if err := os.Symlink(filepath.Join(dir, ".vpnlint.yaml"), filepath.Join(dir, "broken/.vpnlint.yaml")); err != nil {
+	if err := os.Symlink(filepath.Join(dir, ".vpnlint.yaml"), filepath.Join(dir, "broken", ".vpnlint.yaml")); err != nil {
 		t.Fatal(err)
 	}
 	for from, want := range map[string]string{"repo": "repo", "repo/a/b": "repo", "repo/c": "c", "repo/c/x": "c", "bare": "", ".": "outside"} {
@@ -238,7 +238,7 @@ func TestFind(t *testing.T) {
 		t.Errorf("a file that is not there: %v", err)
 	}
 	// Globs are relative to the file, inputs and findings to the working directory.
-	c, err := config.Load(options(filepath.Join(dir, "repo/a/b")))
+	c, err := config.Load(options(filepath.Join(dir, "repo", "a", "b")))
 	if err != nil {
 		t.Fatal(err)
 	}
