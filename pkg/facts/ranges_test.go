@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/vpnlint/vpnlint/pkg/cidrplan"
 	"github.com/vpnlint/vpnlint/pkg/source"
 )
@@ -40,9 +42,12 @@ func discovered(t *testing.T, objects []*source.Object) []string {
 	return out
 }
 
-// The rows of field guide B in order, with their oddities: what each declares.
-func TestDeclaredRanges(t *testing.T) {
-	tests := []struct{ name, text, want string }{
+type declaredRange struct{ name, text, want string }
+
+// declaredRanges are the rows of field guide B in order, with their oddities:
+// what each declares.
+func declaredRanges() []declaredRange {
+	return []declaredRange{
 		{"kubeadm podSubnet and serviceSubnet, v1beta2", `
 apiVersion: kubeadm.k8s.io/v1beta2
 kind: ClusterConfiguration
@@ -730,7 +735,30 @@ service 10.2.0.10/32! clusterIP of Service kube-system/kube-dns @ 10.2.0.10
 service 10.2.0.80/32! clusterIP of Service web @ 10.2.0.80
 service fd02::80/128! clusterIP of Service web @ fd02::80`},
 	}
-	for _, tt := range tests {
+}
+
+// Whatever stands in a field, no reader stops or panics, and every claim that is
+// made can be added up.
+func TestHostileDeclarations(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		row := rapid.SampledFrom(declaredRanges()).Draw(rt, "row")
+		objects := decode(t, "a", row.text)
+		for range rapid.IntRange(1, 4).Draw(rt, "mutations") {
+			mutate(rt, rapid.SampledFrom(objects).Draw(rt, "object").Tree)
+		}
+		for _, f := range readClusters(newIndex(objects), Options{}).founded {
+			for _, c := range f.claims {
+				if !c.Prefix.IsValid() || c.At.IsZero() {
+					rt.Fatalf("claim %+v", c)
+				}
+			}
+			cidrplan.Compute(f.claims)
+		}
+	})
+}
+
+func TestDeclaredRanges(t *testing.T) {
+	for _, tt := range declaredRanges() {
 		t.Run(tt.name, func(t *testing.T) {
 			got := discovered(t, decode(t, "a", tt.text))
 			var want []string
