@@ -12,15 +12,16 @@
 # custom:
 #   id: VPN207
 #   name: agent-not-deployed
-#   severities: [note]
+#   severities: [note, warning]
 #   family: masquerade
 #   claims: [M3]
 #   fires: |
 #     The ConfigMap `kube-system/ip-masq-agent` has the key `config`, and no agent of its cluster is in
-#     view.
+#     view. **Warning** where the plan says that the cluster relies on `ip-masq-agent`.
 #   silent: |
 #     - an agent is in view
-#     - its cluster is a GKE cluster of the tree: GKE runs the agent itself
+#     - its cluster is a GKE cluster of the tree, or the plan says `masquerade.agent: gke-managed`: GKE
+#       runs the agent itself
 #     - several clusters are equally near, so that it is not known whose list it is
 #   remedy: "Deploy the agent that reads it, or delete the ConfigMap."
 #   needs: [facts.agents]
@@ -38,10 +39,27 @@ findings contains finding if {
 	places.written(agent.list.ref)
 	finding := {
 		"ref": agent.list.ref,
+		"severity": severity(agent),
 		"message": sprintf(
-			"%s %s/%s%s holds a masquerade list and no agent that reads it is in view: where none runs, this list decides nothing and pods leave as the nodes' own rules say",
-			[agent.object.kind, agent.object.namespace, agent.object.name, text.of_cluster(agent.cluster)],
+			"%s %s/%s%s holds a masquerade list and no agent that reads it is in view%s: where none runs, this list decides nothing and pods leave as the nodes' own rules say",
+			[agent.object.kind, agent.object.namespace, agent.object.name, text.of_cluster(agent.cluster), relied(agent)],
 		),
+		"related": [{"ref": at, "says": "the plan relies on ip-masq-agent"} | some at in reliance(agent)],
 		"clusters": masquerade.clusters(agent),
 	}
 }
+
+# Where the plan says that the cluster relies on the agent.
+reliance(agent) := {c.plan.masquerade.ref |
+	some c in input.facts.clusters
+	c.name == agent.cluster
+	c.plan.masquerade.value == "ip-masq-agent"
+}
+
+severity(agent) := "warning" if count(reliance(agent)) > 0
+
+severity(agent) := "note" if count(reliance(agent)) == 0
+
+relied(agent) := ", although the plan relies on one" if count(reliance(agent)) > 0
+
+relied(agent) := "" if count(reliance(agent)) == 0

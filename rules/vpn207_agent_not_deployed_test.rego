@@ -29,6 +29,16 @@ test_fires_for_a_refused_list if {
 	count(vpn207.findings) == 1 with input as alone_with({"list": testing.exemptions({"source": "unknown", "valid": "absent"})})
 }
 
+test_fires_as_warning_where_the_plan_relies_on_it if {
+	cluster := testing.cluster({"plan": testing.planned({"masquerade": testing.set_to("ip-masq-agent")})})
+	found := vpn207.findings with input as object.union(alone_with({}), {"facts": object.union(alone_with({}).facts, {"clusters": [cluster]})})
+	count(found) == 1
+	some f in found
+	f.severity == "warning"
+	contains(f.message, "although the plan relies on one")
+	{r.ref | some r in f.related} == {testing.ref("/ip-masq-agent")}
+}
+
 test_silent_with_an_agent if {
 	count(vpn207.findings) == 0 with input as testing.agents([testing.agent({})])
 }

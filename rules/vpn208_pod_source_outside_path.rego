@@ -21,16 +21,17 @@
 #   claims: [M1, M8, M9]
 #   fires: |
 #     Pod addresses are kept towards a VPN destination, because an entry of the exemption list is for
-#     it or because nothing masquerades, and the local traffic selectors of the ComputeVPNTunnel, or
-#     what its ComputeRouter announces, leave out the pod range or a part of it.
+#     it, because nothing masquerades or because the plan wants it so, and the path leaves out the pod
+#     range or a part of it: the local traffic selectors of the ComputeVPNTunnel, what its ComputeRouter
+#     announces, or the plan's `localTrafficSelectors`, `returnRoutes` or `farSideAllows`.
 #   silent: |
-#     - the selectors hold the pod range
+#     - the selectors, return routes and what the far side allows hold the pod range
 #     - no selectors are stated, or 0.0.0.0/0: a route-based tunnel says nothing about it
 #     - a wider entry or a default list covers the destination by accident (VPN201, VPN202)
 #     - the pod range is not known
 #   remedy: "Narrow the exemption list so that nodes' addresses are used, or add the pod range to the tunnel's local selectors and give the far side a return route."
 #   verify: [capture]
-#   needs: [facts.agents.targets.outside]
+#   needs: [facts.agents.targets.lacks]
 #   since: "0.1"
 package vpnlint.rules.vpn208
 
@@ -42,18 +43,21 @@ findings contains finding if {
 	some agent in input.facts.agents
 	some target in agent.targets
 	count(target.covered) > 0
-	count(target.outside) > 0
+	count(target.lacks) > 0
 	kept := reason(agent, target)
 	finding := {
-		"ref": places.either(target.wanted_ref, target.ref),
+		"ref": places.either(target.lacks[0].ref, target.ref),
 		"message": sprintf(
-			"pods%s keep their address towards %s (%s), but %s carries nothing from %s: their packets are dropped on the way, or the replies are, while nodes get through",
-			[text.of_cluster(agent.cluster), text.list(target.covered), kept.says, masquerade.site(target), text.list(target.outside)],
+			"pods%s keep their address towards %s (%s), but %s: their packets are dropped on the way, or the replies are, while nodes get through",
+			[text.of_cluster(agent.cluster), text.list(target.covered), kept.says, text.list([step(target, l) | some l in target.lacks])],
 		),
 		"related": array.concat(
 			array.concat(
 				[{"ref": kept.ref, "says": kept.says} | places.written(kept.ref)],
-				[{"ref": target.ref, "says": sprintf("%s is reached through %s", [target.prefix, masquerade.site(target)])} | places.written(target.ref)],
+				array.concat(
+					[{"ref": target.ref, "says": sprintf("%s is reached through %s", [target.prefix, masquerade.site(target)])} | places.written(target.ref)],
+					[{"ref": l.ref, "says": step(target, l)} | some i, l in target.lacks; i > 0; places.written(l.ref)],
+				),
 			),
 			places.ranges(agent.pod_ranges),
 		),
@@ -63,11 +67,34 @@ findings contains finding if {
 	}
 }
 
+step(target, lack) := sprintf("%s carries nothing from %s", [masquerade.site(target), text.list(lack.outside)]) if lack.kind == "selectors"
+
+step(target, lack) := sprintf("the far side of %s has no return route to %s", [masquerade.site(target), text.list(lack.outside)]) if {
+	lack.kind == "return-route"
+}
+
+step(target, lack) := sprintf("the far side of %s lets nothing from %s in", [masquerade.site(target), text.list(lack.outside)]) if {
+	lack.kind == "far-side"
+}
+
+# The plan wants pod addresses there.
+reason(_, target) := {"says": sprintf("sourceAddress: pod, %s", [target.wanted_why]), "ref": target.wanted_ref} if chosen(target)
+
+chosen(target) if {
+	target.wanted == "pod"
+	places.written(target.wanted_ref)
+	startswith(target.wanted_why, "the plan says so")
+}
+
 # Nothing masquerades at all.
-reason(agent, _) := {"says": agent.list.why, "ref": agent.list.ref} if agent.list.source == "none"
+reason(agent, target) := {"says": agent.list.why, "ref": agent.list.ref} if {
+	not chosen(target)
+	agent.list.source == "none"
+}
 
 # An entry that is for this destination: it holds nothing else.
 reason(agent, target) := {"says": sprintf("%s is on the exemption list", [entry.text]), "ref": entry.ref} if {
+	not chosen(target)
 	agent.list.source == "explicit"
 	target.entry >= 0
 	entry := agent.list.entries[target.entry]

@@ -5,7 +5,7 @@ import data.vpnlint.rules.vpn208
 
 on_purpose := testing.exemptions({"entries": testing.prefixes(["10.4.0.0/14", "10.20.0.0/16"])})
 
-target(given) := testing.target(object.union({"entry": 1, "outside": ["10.4.0.0/14"]}, given))
+target(given) := testing.target(object.union({"entry": 1, "lacks": [testing.lack("selectors", ["10.4.0.0/14"])]}, given))
 
 with_agent(given) := testing.agents([testing.agent(object.union({"list": on_purpose, "targets": [target({})]}, given))])
 
@@ -13,7 +13,7 @@ test_fires_at_the_selectors if {
 	found := vpn208.findings with input as with_agent({})
 	count(found) == 1
 	some f in found
-	f.ref == testing.ref("/local")
+	f.ref == testing.ref("/selectors")
 	contains(f.message, "keep their address towards 10.20.0.0/16 (10.20.0.0/16 is on the exemption list), but onprem carries nothing from 10.4.0.0/14")
 }
 
@@ -25,7 +25,7 @@ test_fires_when_nothing_masquerades if {
 }
 
 test_fires_for_a_part_of_the_pods if {
-	count(vpn208.findings) == 1 with input as with_agent({"targets": [target({"wanted": "unknown", "outside": ["10.6.0.0/15"]})]})
+	count(vpn208.findings) == 1 with input as with_agent({"targets": [target({"wanted": "unknown", "lacks": [testing.lack("selectors", ["10.6.0.0/15"])]})]})
 }
 
 test_fires_for_an_entry_inside_the_destination if {
@@ -34,7 +34,27 @@ test_fires_for_an_entry_inside_the_destination if {
 }
 
 test_silent_when_the_selectors_hold_the_pods if {
-	count(vpn208.findings) == 0 with input as with_agent({"targets": [target({"wanted": "pod", "outside": []})]})
+	count(vpn208.findings) == 0 with input as with_agent({"targets": [target({"wanted": "pod", "lacks": []})]})
+}
+
+by_plan := {"wanted": "pod", "wanted_why": "the plan says so (tenants)", "wanted_ref": testing.ref("/sourceAddress")}
+
+test_fires_for_the_far_side_of_the_plan if {
+	list := testing.exemptions({"source": "default", "entries": []})
+	found := vpn208.findings with input as with_agent({
+		"list": list,
+		"targets": [target(object.union(by_plan, {"entry": -1, "lacks": [testing.lack("return-route", ["10.4.0.0/14"]), testing.lack("far-side", ["10.4.0.0/15"])]}))],
+	})
+	count(found) == 1
+	some f in found
+	f.ref == testing.ref("/return-route")
+	contains(f.message, "(sourceAddress: pod, the plan says so (tenants))")
+	contains(f.message, "the far side of onprem has no return route to 10.4.0.0/14 and the far side of onprem lets nothing from 10.4.0.0/15 in")
+	testing.ref("/far-side") in {r.ref | some r in f.related}
+}
+
+test_silent_when_the_plan_s_path_holds_the_pods if {
+	count(vpn208.findings) == 0 with input as with_agent({"targets": [target(object.union(by_plan, {"lacks": []}))]})
 }
 
 test_silent_for_a_wider_entry if {

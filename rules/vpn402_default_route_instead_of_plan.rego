@@ -20,19 +20,21 @@
 #   claims: [C5, C6]
 #   fires: |
 #     The tunnel of a client takes the default route, in one piece or as two halves, and its routes
-#     name a private network of the same address family next to it.
+#     name a private network of the same address family next to it, or the plan names destinations for
+#     this tunnel. The message says where such a network overlaps the cluster's own ranges.
 #   silent: |
-#     - only the default route is named: a full tunnel is the purpose
+#     - only the default route is named, or the plan says `fullTunnel: true`: a full tunnel is the purpose
 #     - the private prefix is the tunnel's own: it holds its address or its resolver
 #     - servers, whose routes lead to their clients
 #     - the tunnel's routes cannot be seen
 #   remedy: "Route only the private networks that are meant."
 #   verify: [routes]
-#   needs: [facts.pods.tunnels.routes.named]
+#   needs: ["facts.pods.tunnels.routes.named | facts.clusters.plan.vpn"]
 #   since: "0.1"
 package vpnlint.rules.vpn402
 
 import data.vpnlint.lib.places
+import data.vpnlint.lib.pods
 import data.vpnlint.lib.text
 
 findings contains finding if {
@@ -43,21 +45,62 @@ findings contains finding if {
 	tunnel.user_space != "present"
 	tunnel.routes.state == "present"
 	tunnel.routes["default"]
-	networks := {n.prefix | some n in tunnel.routes.named}
+	not purpose(pod)
+	meant := array.concat(tunnel.routes.named, planned(pod))
+	networks := {n.prefix | some n in meant}
 	count(networks) > 0
 	finding := {
 		"ref": places.either(tunnel.routes.ref, tunnel.container_ref),
 		"pod": pod.id,
 		"message": sprintf(
-			"the tunnel of container %s names %s and takes the default route all the same (%s): everything that has no more specific route enters it, not only packets for %s",
-			[tunnel.container, text.set_list(networks), tunnel.routes.why, text.set_list(networks)],
+			"the tunnel of container %s %s %s and takes the default route all the same (%s): everything that has no more specific route enters it, not only packets for %s%s",
+			[tunnel.container, verb(tunnel), text.set_list(networks), tunnel.routes.why, text.set_list(networks), hides(tunnel, networks)],
 		),
 		"containers": {c.name | some c in pod.containers; c.stage != "init"},
-		"related": [{"ref": n.ref, "says": sprintf("%s is named here", [n.prefix])} |
-			some n in tunnel.routes.named
-			places.written(n.ref)
-			n.ref != tunnel.routes.ref
-		],
+		"related": array.concat(
+			[{"ref": n.ref, "says": sprintf("%s is named here", [n.prefix])} |
+				some n in meant
+				places.written(n.ref)
+				n.ref != tunnel.routes.ref
+			],
+			places.ranges(hidden(tunnel, networks)),
+		),
 		"verify": {"tunnel": tunnel.container, "destination": sort(networks)[0]},
 	}
 }
+
+# What the plan says of the VPN that this pod carries.
+carried(pod) := [v |
+	some c in pods.clusters(pod)
+	some v in c.plan.vpn
+	v.tunnel.object.object == pod.ref.object
+]
+
+# A default route through it is the purpose.
+purpose(pod) if {
+	some v in carried(pod)
+	v.full_tunnel.state == "present"
+}
+
+planned(pod) := [d | some v in carried(pod); some d in v.destinations; not endswith(d.prefix, "/0"); not endswith(d.prefix, "/1")]
+
+verb(tunnel) := "names" if count(tunnel.routes.named) > 0
+
+verb(tunnel) := "is planned for" if count(tunnel.routes.named) == 0
+
+# A default route overlaps nothing; the networks that are meant do.
+hidden(tunnel, networks) := [r |
+	some c in tunnel.captures
+	some r in c.ranges
+	r.strength != "evidence"
+	some n in networks
+	net.cidr_intersects(n, r.prefix)
+]
+
+hides(tunnel, networks) := sprintf("; it hides that this overlaps %s", [
+	text.set_list({sprintf("the %s range %s", [r.role, r.prefix]) | some r in hidden(tunnel, networks)}),
+]) if {
+	count(hidden(tunnel, networks)) > 0
+}
+
+hides(tunnel, networks) := "" if count(hidden(tunnel, networks)) == 0

@@ -51,3 +51,33 @@ test_silent_in_user_space if {
 test_silent_when_unknown if {
 	count(vpn402.findings) == 0 with input as with_tunnel(object.union(meant, {"state": "unknown"}), {})
 }
+
+carrier := {"kind": "Deployment", "name": "vpn", "ref": testing.ref("/tunnel"), "object": testing.ref("")}
+
+with_plan(vpn, routes) := {
+	"facts": object.union(with_tunnel(routes, {}).facts, {"clusters": [testing.cluster({"name": "", "plan": testing.planned({"vpn": [testing.planned_vpn(object.union({"tunnel": carrier}, vpn))]})})]}),
+	"plan": testing.plan([]),
+}
+
+test_fires_for_destinations_of_the_plan if {
+	found := vpn402.findings with input as with_plan({}, {})
+	count(found) == 1
+	some f in found
+	contains(f.message, "is planned for 10.20.0.0/16 and takes the default route all the same")
+}
+
+test_fires_and_names_the_overlap if {
+	found := vpn402.findings with input as with_tunnel(meant, {"captures": [testing.capture({"ranges": [testing.range("pod", "10.0.0.0/8")]})]})
+	count(found) == 1
+	some f in found
+	contains(f.message, "it hides that this overlaps the pod range 10.0.0.0/8")
+	testing.ref("/pod") in {r.ref | some r in f.related}
+}
+
+test_silent_for_a_full_tunnel_of_the_plan if {
+	count(vpn402.findings) == 0 with input as with_plan({"full_tunnel": testing.switch("present")}, meant)
+}
+
+test_silent_for_another_tunnel_of_the_plan if {
+	count(vpn402.findings) == 0 with input as with_plan({"tunnel": object.union(carrier, {"object": testing.nowhere})}, {})
+}

@@ -23,6 +23,7 @@
 #   silent: |
 #     - a wider range that only holds one of these
 #     - a pool that nobody wrote down: the image's own default
+#     - the plan has the pool among its `clientPools` and acknowledges VPN406
 #   remedy: "Choose a pool that home routers and Docker do not use."
 #   needs: [plan.ranges]
 #   since: "0.1"
@@ -56,9 +57,32 @@ claims contains claim if {
 	some range in input.plan.ranges
 	range.role in {"pool", "vpn"}
 	some claim in range.claims
-	claim.strength == "declared"
+	claim.strength in {"declared", "planned"}
 	claim.idiom == ""
 	places.written(claim.at)
+	not repeated(claim)
+	not acknowledged(claim)
+}
+
+# The plan repeats what a manifest declares; the manifest is what clients get.
+repeated(claim) if {
+	claim.strength == "planned"
+	some range in input.plan.ranges
+	some other in range.claims
+	other.strength == "declared"
+	other.cluster == claim.cluster
+	other.role == claim.role
+	other.prefix == claim.prefix
+}
+
+# The plan knows of it.
+acknowledged(claim) if {
+	some c in input.facts.clusters
+	c.name == claim.cluster
+	some pool in c.plan.client_pools
+	"VPN406" in {a.text | some a in pool.acknowledge}
+	pool.range.prefix != ""
+	net.cidr_contains(pool.range.prefix, claim.prefix)
 }
 
 subject(claim) := sprintf("the client pool %s", [claim.prefix]) if claim.role == "pool"

@@ -47,3 +47,29 @@ test_silent_when_unknown if {
 	# a range that cannot be read claims nothing
 	count(vpn406.findings) == 0 with input as {"facts": testing.facts({}), "plan": testing.plan([])}
 }
+
+with_pool(acknowledged) := object.union(
+	with_claim(testing.claim("pool", "192.168.1.0/24")),
+	{"facts": testing.facts({"clusters": [testing.cluster({"plan": testing.planned({"client_pools": [testing.planned_pool("192.168.0.0/16", acknowledged)]})})]})},
+)
+
+test_silent_when_the_plan_acknowledges_it if {
+	count(vpn406.findings) == 0 with input as with_pool(["VPN406"])
+}
+
+test_fires_when_the_plan_acknowledges_something_else if {
+	count(vpn406.findings) == 1 with input as with_pool(["VPN401"])
+}
+
+test_fires_for_a_pool_of_the_plan if {
+	count(vpn406.findings) == 1 with input as with_claim(object.union(testing.claim("pool", "10.0.0.0/24"), {"strength": "planned"}))
+}
+
+test_fires_once_for_a_pool_that_the_plan_repeats if {
+	declared := testing.claim("pool", "10.0.0.0/24")
+	both := object.union(declared, {"at": testing.ref("/plan"), "strength": "planned"})
+	found := vpn406.findings with input as object.union(with_claim(declared), {"plan": object.union(testing.plan([]), {"ranges": [{
+		"cluster": "prod", "role": "pool", "owner": "", "prefixes": [declared.prefix], "claims": [declared, both],
+	}]})})
+	{f.ref | some f in found} == {testing.ref("/pool")}
+}

@@ -21,6 +21,9 @@ func readClaims(ix *index, cs *clusterSet, pods []*podView, sites []Site) []cidr
 		}
 	}
 	for _, s := range sites {
+		if s.Planned {
+			continue // the plan's own claims
+		}
 		o := ix.byID[s.Ref.Object]
 		cluster, known := cs.name(o)
 		if !known {
@@ -28,6 +31,9 @@ func readClaims(ix *index, cs *clusterSet, pods []*podView, sites []Site) []cidr
 			continue
 		}
 		for i, p := range parsed(s.Remote) {
+			if at := ix.byID[s.Remote[i].Ref.Object]; at != nil && at.Kind == PlanKind {
+				continue
+			}
 			out = append(out, cidrplan.Claim{
 				Cluster: cluster, Role: cidrplan.VPN, Prefix: p, At: s.Remote[i].Ref, Says: "destination of " + s.Object.String(),
 				Strength: cidrplan.Declared, Owner: s.Object.String(),

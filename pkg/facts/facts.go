@@ -58,6 +58,7 @@ func Read(ctx context.Context, objects []*source.Object, catalog *images.Catalog
 		NodeRoutes:   orEmpty(readNodeRoutes(ix, cs)),
 	}
 	readPoolRoutes(ix, pods)
+	plannedPoolRoutes(pods)
 	readRewrites(ix, cs, pods, agents)
 	for _, p := range pods {
 		out.Pods = append(out.Pods, *p.pod)

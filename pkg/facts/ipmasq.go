@@ -44,6 +44,7 @@ func readAgents(ix *index, cs *clusterSet, sites []Site, pods []*podView) ([]Age
 	unread := r.unreadLists()
 	r.listsWithoutAgent()
 	r.managed()
+	r.plannedAgents()
 	r.missedPools()
 	slices.SortStableFunc(r.agents, func(a, b Agent) int {
 		return cmp.Or(strings.Compare(a.Cluster, b.Cluster), compareRefs(a.Ref, b.Ref), compareRefs(a.List.Ref, b.List.Ref))
@@ -330,7 +331,7 @@ func (r *agentReader) listsWithoutAgent() {
 		}
 		// GKE's agent runs with all reserved ranges as its default (FG A2.1).
 		var fl flags
-		if f != nil && f.gke != nil {
+		if f != nil && (f.gke != nil || f.Plan.Masquerade.Value == agentGKE) {
 			a.Kind, fl.allReserved = agentGKE, true
 		}
 		a.Object = nameOf(o)
@@ -401,7 +402,7 @@ func (r *agentReader) add(a *Agent, fl flags, f *founded, tied bool) {
 
 	var wantNode []netip.Prefix
 	if !tied {
-		a.Targets, wantNode = r.targets(a, exempt, pods)
+		a.Targets, wantNode = r.targets(a, f, exempt, pods)
 	}
 	if a.List.Source == "explicit" {
 		a.MissingPods = written(cidrplan.Missing(exempt, pods))
@@ -409,7 +410,8 @@ func (r *agentReader) add(a *Agent, fl flags, f *founded, tied bool) {
 		a.Wide = wide(a.List.Entries, pods, cidrplan.Union(cidrplan.Union(pods, nodes), services))
 	}
 	if len(pods) > 0 {
-		a.Minimal = written(cidrplan.MinimalExemption(cidrplan.Union(pods, nodes), wantNode))
+		internal := ofFamily(parsed(f.Plan.Internal), fl.ipv6)
+		a.Minimal = written(cidrplan.MinimalExemption(cidrplan.Union(cidrplan.Union(pods, nodes), internal), wantNode))
 	}
 	r.agents = append(r.agents, *a)
 }
@@ -431,21 +433,22 @@ func written(list []netip.Prefix) []string {
 
 // targets holds the cluster's VPN destinations against the list. Tunnels that
 // lead to one network with one answer (a redundant pair) are one target.
-func (r *agentReader) targets(a *Agent, exempt, pods []netip.Prefix) (out []Target, wantNode []netip.Prefix) {
+func (r *agentReader) targets(a *Agent, f *founded, exempt, pods []netip.Prefix) (out []Target, wantNode []netip.Prefix) {
 	out = []Target{}
 	entries := parsed(a.List.Entries)
 	for i := range r.sites {
 		s := &r.sites[i]
-		if name, known := r.cs.name(r.ix.byID[s.Ref.Object]); !known || name != a.Cluster {
+		if name, known := r.clusterOf(s); !known || name != a.Cluster {
 			continue
 		}
 		for j, remote := range parsed(s.Remote) {
 			t := Target{Site: s.Name, Prefix: remote.String(), Ref: s.Remote[j].Ref, Entry: -1}
-			t.Wanted, t.WantedWhy, t.WantedRef = wanted(s, ofSame(pods, remote))
-			t.Outside = []string{}
-			if s.LocalState == Present {
-				t.Outside = written(cidrplan.Subtract(ofSame(pods, remote), parsed(s.Local)))
+			var planned *PlannedVPN
+			if f != nil {
+				planned = f.plannedFor(remote)
 			}
+			t.Wanted, t.WantedWhy, t.WantedRef = wanted(s, planned, ofSame(pods, remote))
+			t.Lacks = lacks(s, planned, ofSame(pods, remote))
 			if t.Wanted == "node" {
 				wantNode = append(wantNode, remote)
 			}
@@ -467,13 +470,25 @@ func (r *agentReader) targets(a *Agent, exempt, pods []netip.Prefix) (out []Targ
 	return out, wantNode
 }
 
+// clusterOf returns the name of a site's cluster; false when it is not known.
+func (r *agentReader) clusterOf(s *Site) (string, bool) {
+	if s.Planned {
+		return s.Cluster, true
+	}
+	return r.cs.name(r.ix.byID[s.Ref.Object])
+}
+
 func ofSame(list []netip.Prefix, family netip.Prefix) []netip.Prefix {
 	return slices.DeleteFunc(slices.Clone(list), func(p netip.Prefix) bool { return p.Addr().Is4() != family.Addr().Is4() })
 }
 
 // wanted says which source address the far side can answer: the one that the
-// tunnel's local selectors, or its router's announcements, hold.
-func wanted(s *Site, pods []netip.Prefix) (answer, why string, at source.Ref) {
+// plan records, else the one that the tunnel's local selectors, or its router's
+// announcements, hold.
+func wanted(s *Site, planned *PlannedVPN, pods []netip.Prefix) (answer, why string, at source.Ref) {
+	if answer, why, at, recorded := planned.wants(); recorded {
+		return answer, why, at
+	}
 	at = s.Ref
 	if len(s.Local) > 0 {
 		at = s.Local[0].Ref

@@ -114,7 +114,7 @@ func effect(text string) corev1.TaintEffect {
 // missedPools notes, for each agent that runs as a DaemonSet, the node pools of
 // its cluster on which neither it nor another agent of the cluster runs (M7).
 func (r *agentReader) missedPools() {
-	pools := readNodePools(r.ix, r.cs)
+	pools := append(readNodePools(r.ix, r.cs), plannedPools(r.cs)...)
 	for _, pool := range pools {
 		var missed []int
 		var found []MissedPool

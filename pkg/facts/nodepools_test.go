@@ -86,7 +86,11 @@ spec: {defaultSnatStatus: {disabled: true}, ipAllocationPolicy: {clusterIpv4Cidr
 		if len(f.Agents) != 1 || len(f.Agents[0].Targets) != 1 {
 			t.Fatalf("%s: agents %+v", local, f.Agents)
 		}
-		if got := strings.Join(f.Agents[0].Targets[0].Outside, " "); got != want {
+		var outside []string
+		for _, l := range f.Agents[0].Targets[0].Lacks {
+			outside = append(outside, l.Outside...)
+		}
+		if got := strings.Join(outside, " "); got != want {
 			t.Errorf("%s: outside %q, want %q", local, got, want)
 		}
 	}

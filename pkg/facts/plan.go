@@ -183,6 +183,9 @@ func (f *founded) readPlanned(n node, cs *clusterSet) {
 	}
 	p := &f.Plan
 	p.PodForwarding = setting(n.get("podForwarding"))
+	if p.PodForwarding.Value == "guaranteed" {
+		f.ForwardingOn = Switch{State: Present, Ref: p.PodForwarding.Ref, Why: "the plan says podForwarding: guaranteed"}
+	}
 	p.Masquerade = setting(n.get("masquerade", "agent"))
 	p.AllowedUnsafeSysctls = textsAt(n.get("allowedUnsafeSysctls"))
 	p.Internal, p.DNS, p.APIServer = plannedPrefixes(n.get("internal")), plannedPrefixes(n.get("dns")), plannedPrefixes(n.get("apiServer"))

@@ -73,3 +73,21 @@ func sitesBehind(t *Tunnel, pool []netip.Prefix) bool {
 		return p.Bits() > 0 && !p.IsSingleIP() && !cidrplan.Contains(pool, []netip.Prefix{p})
 	})
 }
+
+// plannedPoolRoutes takes the plan's word that the cluster's network has a route
+// to a client pool.
+func plannedPoolRoutes(pods []*podView) {
+	for _, p := range pods {
+		for i := range p.pod.Tunnels {
+			t := &p.pod.Tunnels[i]
+			pool := parsed(t.Pool)
+			for _, c := range p.clusters {
+				for _, planned := range c.Plan.ClientPools {
+					if planned.Routed.State == Present && len(pool) > 0 && cidrplan.Contains(parsed([]PrefixAt{planned.Range}), pool) {
+						t.PoolRouted = Switch{State: Present, Ref: planned.Routed.Ref, Why: "the plan says that it is routed"}
+					}
+				}
+			}
+		}
+	}
+}

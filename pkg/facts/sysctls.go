@@ -244,7 +244,7 @@ func (p *podView) kubeletsAllow(name string) (answer string, at source.Ref) {
 		lists = slices.Clone(p.ix.kubeletLists)
 	}
 	for _, c := range p.clusters {
-		lists = append(lists, c.kubeletLists...)
+		lists = append(append(lists, c.kubeletLists...), c.Plan.plannedKubelet()...)
 	}
 	if len(lists) == 0 {
 		return "unseen", source.Ref{}

@@ -639,7 +639,8 @@ type Egress struct {
 // Agent is a masquerade agent of a cluster and the list that it applies
 // (FG A). A list without an agent in view has a zero Ref.
 type Agent struct {
-	// Kind: ip-masq-agent | gke-managed | azure-v2 | cilium.
+	// Kind: ip-masq-agent | gke-managed | azure-v2 | cilium | none (the plan says
+	// that there is none).
 	Kind      string             `json:"kind"`
 	Object    finding.ObjectName `json:"object"`
 	Ref       source.Ref         `json:"ref"` // DaemonSet container, or the ContainerCluster
@@ -763,10 +764,20 @@ type Target struct {
 	// Covered is the part of Prefix that is exempt; Entry the list entry (index
 	// into List.Entries, -1 for a default) that covers most of it.
 	Covered []string `json:"covered"`
-	// Outside is the part of the pod range that the tunnel's local selectors, or
-	// its router's announcements, do not carry; empty where they are not stated.
-	Outside []string `json:"outside"`
+	// Lacks are the steps of the path that leave out a part of the pod range, as
+	// far as they are stated.
+	Lacks []PathLack `json:"lacks"`
 	Entry   int      `json:"entry"`
+}
+
+// PathLack is a step of a path that leaves out a part of the pod range.
+type PathLack struct {
+	// Kind: selectors (the tunnel's local selectors, or its router's announcements,
+	// do not hold it) | return-route (the far side has no route back to it) |
+	// far-side (the far side's firewall does not let it in).
+	Kind    string     `json:"kind"`
+	Ref     source.Ref `json:"ref"`
+	Outside []string   `json:"outside"` // the part, exact
 }
 
 // Site is a site-to-site VPN of the node network (Cloud VPN, ...).
@@ -780,6 +791,8 @@ type Site struct {
 	Remote      []PrefixAt `json:"remote"`
 	LocalState  Known      `json:"local_state"`
 	Local       []PrefixAt `json:"local"`
+	// Planned: the plan declares it, and no object of the tree does.
+	Planned bool `json:"planned"`
 }
 
 // Cluster is a declared cluster, or the nameless one that a tree is for.

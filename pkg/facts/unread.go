@@ -67,6 +67,9 @@ func isLetter(r rune) bool {
 
 // autopilot: its nodes run no agent that can be configured (FG A2.7).
 func autopilot(f *founded) bool {
+	if f.Plan.Masquerade.Value == plannedAutopilot {
+		return true
+	}
 	return f.gke != nil && root(f.gke).get("spec", "enableAutopilot").boolean() == Present
 }
 

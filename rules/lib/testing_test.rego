@@ -187,9 +187,39 @@ cluster(given) := made(
 	{
 		"name": "prod", "ref": ref("/cluster"), "unit": "prod", "ranges": [range("service", "10.96.0.0/12")], "cni": "",
 		"cni_ref": nowhere, "forwarding_off": switch("absent"), "forwarding_on": switch("absent"), "mtu": mtu(0, ""),
+		"planned": false, "plan": planned({}), "elsewhere": false,
 	},
 	given,
 )
+
+unset := {"state": "absent", "value": "", "ref": nowhere}
+
+# What only the plan file says of a cluster.
+planned(given) := made(
+	{
+		"pod_forwarding": unset, "allowed_unsafe_sysctls": [], "masquerade": unset, "internal": [], "dns": [],
+		"api_server": [], "node_pools": [], "vpn": [], "client_pools": [],
+	},
+	given,
+)
+
+planned_vpn(given) := made(
+	{
+		"name": "onprem", "ref": ref("/clusters/0/vpn/0"), "tunnel": {"kind": "", "name": "", "ref": nowhere, "object": nowhere},
+		"full_tunnel": switch("absent"), "destinations": prefixes(["10.20.0.0/16"]), "owner": "VPN onprem",
+		"source_address": unset, "reason": unset, "local_traffic_selectors": [], "return_routes": [], "far_side_allows": [],
+	},
+	given,
+)
+
+planned_pool(prefix, acknowledged) := {
+	"name": "road-warriors", "ref": ref("/clusters/0/clientPools/0"),
+	"range": {"prefix": prefix, "text": prefix, "ref": ref("/clusters/0/clientPools/0/range")}, "routed": switch("absent"),
+	"acknowledge": [{"text": rule, "ref": ref("/acknowledge")} | some rule in acknowledged], "reason": unset,
+}
+
+# A setting that is made.
+set_to(value) := {"state": "present", "value": value, "ref": ref(sprintf("/%s", [value]))}
 
 # A default route.
 routes(given) := made(
@@ -299,16 +329,19 @@ target(given) := made(
 	{
 		"site": "onprem", "prefix": "10.20.0.0/16", "ref": ref("/remote"), "wanted": "node",
 		"wanted_why": "the local selectors hold the nodes only", "wanted_ref": ref("/local"),
-		"covered": ["10.20.0.0/16"], "entry": 0, "outside": [],
+		"covered": ["10.20.0.0/16"], "entry": 0, "lacks": [],
 	},
 	given,
 )
+
+# A step of the path that leaves pods out.
+lack(kind, list) := {"kind": kind, "ref": ref(sprintf("/%s", [kind])), "outside": list}
 
 site(given) := made(
 	{
 		"name": "onprem", "object": {"apiVersion": "v1", "kind": "ComputeVPNTunnel", "namespace": "", "name": "onprem"},
 		"ref": ref("/site"), "cluster": "prod", "remote_state": "present", "remote": [],
-		"local_state": "present", "local": [],
+		"local_state": "present", "local": [], "planned": false,
 	},
 	given,
 )
@@ -336,9 +369,9 @@ everything := {
 			"gates": [gate({"fake_gates": [{"name": "wait", "ref": nowhere, "says": "ping"}]})],
 			"sysctls": [sysctl({})], "rejections": [rejection({})],
 		})],
-		"agents": [agent({"targets": [target({})], "missed_pools": [missed_pool("batch")], "wide": prefixes(["10.0.0.0/8"])})],
+		"agents": [agent({"targets": [target({"lacks": [lack("selectors", ["10.4.0.0/14"])]})], "missed_pools": [missed_pool("batch")], "wide": prefixes(["10.0.0.0/8"])})],
 		"sites": [site({"remote": prefixes(["10.20.0.0/16"])})],
-		"clusters": [cluster({})], "invalid": [invalid_range({})], "policy_blocks": [policy_block({})], "unread_lists": [unread_list({})],
+		"clusters": [cluster({"plan": planned({"vpn": [planned_vpn({})], "client_pools": [planned_pool("10.250.0.0/24", ["VPN406"])]})})], "invalid": [invalid_range({})], "policy_blocks": [policy_block({})], "unread_lists": [unread_list({})],
 		"backends": [{"object": object_name("Endpoints", "erp"), "cluster": "prod", "address": "10.60.4.20", "ref": ref("/ip")}],
 		"node_routes": [{"cluster": "prod", "prefix": "10.60.0.0/16", "ref": ref("/destRange")}],
 	},

@@ -1,0 +1,170 @@
+package facts
+
+import (
+	"net/netip"
+	"slices"
+
+	"github.com/vpnlint/vpnlint/pkg/cidrplan"
+	"github.com/vpnlint/vpnlint/pkg/finding"
+	"github.com/vpnlint/vpnlint/pkg/source"
+)
+
+// The plan's names of masquerade agents that mean something here.
+const (
+	plannedNone      = "none" // nothing rewrites pod addresses
+	plannedAutopilot = "gke-autopilot"
+)
+
+// carriesInPod reports whether the plan says that a workload's own tunnel
+// carries a VPN: nobody but its pods is on that path.
+func (v *PlannedVPN) carriesInPod() bool {
+	switch v.Tunnel.Kind {
+	case "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Pod", "Job", "CronJob":
+		return true
+	default:
+		return false
+	}
+}
+
+// plannedSites adds the VPNs of the plan to the sites of the tree. One that
+// names its tunnel tells what the tunnel itself leaves open.
+func plannedSites(ix *index, cs *clusterSet, sites []Site) []Site {
+	for _, f := range cs.founded {
+		if !f.Planned || f.Elsewhere {
+			continue
+		}
+		for i := range f.Plan.VPN {
+			v := &f.Plan.VPN[i]
+			destinations := slices.DeleteFunc(slices.Clone(v.Destinations), isDefaultRoute)
+			if v.carriesInPod() || len(destinations) == 0 {
+				continue
+			}
+			at := slices.IndexFunc(sites, func(s Site) bool { return !v.Tunnel.Object.IsZero() && s.Ref == v.Tunnel.Object })
+			if at >= 0 {
+				s := &sites[at]
+				if s.RemoteState != Present {
+					s.Remote, s.RemoteState = destinations, Present
+				}
+				if s.LocalState != Present && len(v.LocalTrafficSelectors) > 0 {
+					s.Local, s.LocalState = v.LocalTrafficSelectors, Present
+				}
+				continue
+			}
+			sites = append(sites, Site{
+				Name: v.Name, Object: finding.ObjectName{APIVersion: PlanAPIVersion, Kind: "VPN", Name: v.Name}, Ref: v.Ref,
+				Cluster: f.Name, Planned: true, RemoteState: Present, Remote: destinations,
+				LocalState: knownIf(len(v.LocalTrafficSelectors) > 0), Local: v.LocalTrafficSelectors,
+			})
+		}
+	}
+	return sites
+}
+
+// plannedFor returns the VPN of the plan that leads to a destination, the one
+// with the narrowest range of several; nil for none.
+func (f *founded) plannedFor(remote netip.Prefix) *PlannedVPN {
+	var best *PlannedVPN
+	bits := -1
+	for i := range f.Plan.VPN {
+		v := &f.Plan.VPN[i]
+		for _, p := range parsed(v.Destinations) {
+			if p.Bits() > max(bits, 0) && p.Bits() <= remote.Bits() && p.Contains(remote.Addr()) && !v.carriesInPod() {
+				best, bits = v, p.Bits()
+			}
+		}
+	}
+	return best
+}
+
+// wants is the choice of a source address that the plan records; false for none.
+func (v *PlannedVPN) wants() (answer, why string, at source.Ref, recorded bool) {
+	if v == nil || v.SourceAddress.State != Present {
+		return "", "", source.Ref{}, false
+	}
+	why = "the plan says so"
+	if v.Reason.State == Present {
+		why += " (" + clip(v.Reason.Value) + ")"
+	}
+	return v.SourceAddress.Value, why, v.SourceAddress.Ref, true
+}
+
+// lacks are the steps of the path to a destination that leave a part of the pod
+// range out: the selectors of the tunnel, and what the plan knows of the far
+// side.
+func lacks(s *Site, v *PlannedVPN, pods []netip.Prefix) []PathLack {
+	out := []PathLack{}
+	step := func(kind string, list []PrefixAt) {
+		if len(list) == 0 {
+			return
+		}
+		if outside := cidrplan.Subtract(pods, parsed(list)); len(outside) > 0 {
+			out = append(out, PathLack{Kind: kind, Ref: list[0].Ref, Outside: written(outside)})
+		}
+	}
+	if s.LocalState == Present {
+		step("selectors", s.Local)
+	}
+	if v != nil {
+		if s.LocalState != Present {
+			step("selectors", v.LocalTrafficSelectors)
+		}
+		step("return-route", v.ReturnRoutes)
+		step("far-side", v.FarSideAllows)
+	}
+	return out
+}
+
+// plannedAgents: what the plan says of a cluster in which no agent and no list
+// is in view.
+func (r *agentReader) plannedAgents() {
+	for _, f := range r.cs.founded {
+		if !f.Planned || f.Elsewhere || f.gke != nil || r.unplaced || r.hasAgent(f.Name) {
+			continue
+		}
+		m := f.Plan.Masquerade
+		a := &Agent{Object: finding.ObjectName{APIVersion: PlanAPIVersion, Kind: PlanKind, Name: f.Name}, Ref: m.Ref, Cluster: f.Name}
+		a.List = List{Ref: m.Ref, Valid: Unknown}
+		switch m.Value {
+		case agentGKE:
+			a.Kind, a.List.Source, a.List.Why = agentGKE, "default", "no list is in view, and the plan says that GKE runs the agent"
+		case plannedNone:
+			a.Kind, a.List.Source, a.List.Why = plannedNone, plannedNone, "the plan says that nothing rewrites pod addresses"
+		default:
+			continue
+		}
+		r.add(a, flags{allReserved: true}, f, false)
+	}
+}
+
+// plannedPools are the node pools that the plan declares.
+func plannedPools(cs *clusterSet) []nodePool {
+	var out []nodePool
+	for _, f := range cs.founded {
+		if f.Elsewhere {
+			continue
+		}
+		for _, p := range f.Plan.NodePools {
+			pool := nodePool{name: p.Name, object: cs.ix.byID[p.Ref.Object], ref: p.Ref, cluster: f, labels: p.Labels}
+			for _, t := range p.Taints {
+				at := taintAt{ref: t.Ref}
+				at.Key, at.Value, at.Effect = t.Key, t.Value, effect(t.Effect)
+				pool.taints = append(pool.taints, at)
+			}
+			out = append(out, pool)
+		}
+	}
+	return out
+}
+
+// plannedKubelet is the list of unsafe sysctls that the plan says all kubelets
+// of a cluster allow.
+func (p *PlannedCluster) plannedKubelet() []kubeletList {
+	if len(p.AllowedUnsafeSysctls) == 0 {
+		return nil
+	}
+	l := kubeletList{ref: p.AllowedUnsafeSysctls[0].Ref}
+	for _, at := range p.AllowedUnsafeSysctls {
+		l.patterns = append(l.patterns, at.Text)
+	}
+	return []kubeletList{l}
+}
