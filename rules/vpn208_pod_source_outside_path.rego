@@ -80,12 +80,6 @@ step(target, lack) := sprintf("the far side of %s lets nothing from %s in", [mas
 # The plan wants pod addresses there.
 reason(_, target) := {"says": sprintf("sourceAddress: pod, %s", [target.wanted_why]), "ref": target.wanted_ref} if chosen(target)
 
-chosen(target) if {
-	target.wanted == "pod"
-	places.written(target.wanted_ref)
-	startswith(target.wanted_why, "the plan says so")
-}
-
 # Nothing masquerades at all.
 reason(agent, target) := {"says": agent.list.why, "ref": agent.list.ref} if {
 	not chosen(target)
@@ -99,4 +93,10 @@ reason(agent, target) := {"says": sprintf("%s is on the exemption list", [entry.
 	target.entry >= 0
 	entry := agent.list.entries[target.entry]
 	net.cidr_contains(target.prefix, entry.prefix)
+}
+
+chosen(target) if {
+	target.wanted == "pod"
+	places.written(target.wanted_ref)
+	startswith(target.wanted_why, "the plan says so")
 }

@@ -57,17 +57,16 @@ findings contains finding if {
 			[tunnel.container, verb(tunnel), text.set_list(networks), tunnel.routes.why, text.set_list(networks), hides(tunnel, networks)],
 		),
 		"containers": {c.name | some c in pod.containers; c.stage != "init"},
-		"related": array.concat(
-			[{"ref": n.ref, "says": sprintf("%s is named here", [n.prefix])} |
-				some n in meant
-				places.written(n.ref)
-				n.ref != tunnel.routes.ref
-			],
-			places.ranges(hidden(tunnel, networks)),
-		),
+		"related": array.concat(notes(tunnel, meant), places.ranges(hidden(tunnel, networks))),
 		"verify": {"tunnel": tunnel.container, "destination": sort(networks)[0]},
 	}
 }
+
+notes(tunnel, meant) := [{"ref": n.ref, "says": sprintf("%s is named here", [n.prefix])} |
+	some n in meant
+	places.written(n.ref)
+	n.ref != tunnel.routes.ref
+]
 
 # What the plan says of the VPN that this pod carries.
 carried(pod) := [v |

@@ -28,7 +28,7 @@ func (v *PlannedVPN) carriesInPod() bool {
 
 // plannedSites adds the VPNs of the plan to the sites of the tree. One that
 // names its tunnel tells what the tunnel itself leaves open.
-func plannedSites(ix *index, cs *clusterSet, sites []Site) []Site {
+func plannedSites(cs *clusterSet, sites []Site) []Site {
 	for _, f := range cs.founded {
 		if !f.Planned || f.Elsewhere {
 			continue

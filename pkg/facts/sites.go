@@ -41,7 +41,7 @@ func readSites(ix *index, cs *clusterSet) []Site {
 		s.LocalState = knownIf(len(s.Local) > 0 && !slices.ContainsFunc(s.Local, isDefaultRoute))
 		out = append(out, s)
 	}
-	out = plannedSites(ix, cs, out)
+	out = plannedSites(cs, out)
 	slices.SortStableFunc(out, func(a, b Site) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), compareRefs(a.Ref, b.Ref))
 	})

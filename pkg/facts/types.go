@@ -767,7 +767,7 @@ type Target struct {
 	// Lacks are the steps of the path that leave out a part of the pod range, as
 	// far as they are stated.
 	Lacks []PathLack `json:"lacks"`
-	Entry   int      `json:"entry"`
+	Entry int        `json:"entry"`
 }
 
 // PathLack is a step of a path that leaves out a part of the pod range.
