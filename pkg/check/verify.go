@@ -123,7 +123,7 @@ var verifyTemplates = [...]verifyTemplate{
 		kubectl + " get events --field-selector reason=Unhealthy",
 	}},
 	{"job-state", []string{"C8"}, []string{
-		kubectl + " get {workload}",
+		kubectl + " get {object}",
 		kubectl + ` get pods -o jsonpath='{range .items[*]}{.metadata.name}{" "}{.status.phase}{"\n"}{end}'`,
 	}},
 	{"reach", []string{"C3"}, []string{
@@ -162,6 +162,7 @@ var placeholder = regexp.MustCompile(`\{[a-z-]+\}`)
 func verifyCommands(names []string, args verifyArgs) []string {
 	values := map[string]string{
 		"{workload}":      args.Workload,
+		"{object}":        args.Workload,
 		"{workload-name}": args.Workload[strings.LastIndexByte(args.Workload, '/')+1:],
 		"{container}":     args.Container,
 		"{tunnel}":        args.Tunnel,
@@ -203,9 +204,33 @@ func makeOut(command, namespace string, values map[string]string) (string, bool)
 		if value == "" {
 			known = false
 		}
+		if p == "{workload}" {
+			value, ok := podOf(namespace, value)
+			known = known && ok
+			return value
+		}
 		return quote(value)
 	})
 	return made, known
+}
+
+// podOf makes a workload out for kubectl exec and logs. Both find a pod of the
+// built-in workloads by themselves, but of no CronJob, whose pods are told by
+// their names, and of no custom resource.
+func podOf(namespace, workload string) (string, bool) {
+	kind, name, _ := strings.Cut(workload, "/")
+	switch kind {
+	case "deploy", "sts", "ds", "rs", "rc", "job", "pod":
+		return quote(workload), true
+	case "cronjob":
+		get := "kubectl"
+		if namespace != "" {
+			get += " -n " + quote(namespace)
+		}
+		return `"$(` + get + ` get pods -o name | grep ` + quote("^pod/"+name+"-[0-9]") + ` | tail -n 1)"`, true
+	default:
+		return "", false
+	}
 }
 
 // firstAddress returns an address of a prefix that a host may have: the one

@@ -26,6 +26,14 @@ func TestVerifyCommands(t *testing.T) {
 			verifyArgs{Workload: "pod/vpn", Container: "openvpn"},
 			[]string{"kubectl exec pod/vpn -c openvpn -- sysctl net.ipv4.ip_forward"},
 		},
+		"a CronJob, which kubectl exec does not know": {
+			[]string{"forwarding"},
+			verifyArgs{Namespace: "edge", Workload: "cronjob/sync", Container: "vpn"},
+			[]string{`kubectl -n edge exec "$(kubectl -n edge get pods -o name | grep '^pod/sync-[0-9]' | tail -n 1)" -c vpn -- sysctl net.ipv4.ip_forward`},
+		},
+		"nothing for a custom resource": {
+			[]string{"forwarding"}, verifyArgs{Workload: "rollout/vpn", Container: "vpn"}, nil,
+		},
 		"nothing where the container is not known": {
 			[]string{"forwarding"}, verifyArgs{}.forPod(pod), nil,
 		},
