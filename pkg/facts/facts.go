@@ -37,7 +37,7 @@ func Read(ctx context.Context, objects []*source.Object, catalog *images.Catalog
 			return nil, fmt.Errorf("read facts: %w", err)
 		}
 		readPod(p)
-		if p.spec.unseen() {
+		if p.partial() {
 			p.blur()
 		}
 		p.fillEmpty()

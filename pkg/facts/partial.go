@@ -22,6 +22,12 @@ func (n node) unseen() bool {
 	})
 }
 
+// partial reports whether the pod, or a container that carries its VPN, is known
+// in part.
+func (p *podView) partial() bool {
+	return p.spec.unseen() || slices.ContainsFunc(p.containers, func(c *containerView) bool { return c.c.DataPlane && c.spec.unseen() })
+}
+
 // blur turns all lacks of a pod that is known in part into unknowns.
 func (p *podView) blur() {
 	pod := p.pod

@@ -163,7 +163,7 @@ func helperImage(repository string) bool {
 		"coredns", "unbound", "dnsmasq", "socat", "netshoot":
 		return true
 	}
-	return strings.HasSuffix(name, "-exporter") || strings.HasSuffix(name, "_exporter")
+	return strings.HasPrefix(name, "dnsdist") || strings.HasSuffix(name, "-exporter") || strings.HasSuffix(name, "_exporter")
 }
 
 // isHelper reports whether a container only serves its neighbours: a known

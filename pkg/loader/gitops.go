@@ -26,10 +26,15 @@ type gitops struct {
 	// charts are those that --chart names.
 	charts map[string]target
 
+	// inputs are the places of the run's inputs.
+	inputs []chartPlace
+
 	mu      sync.Mutex
+	read    map[chartPlace]bool // directories that Applications deploy
 	claimed map[chartPlace]bool
 	missing []missingChart
 	gaps    []finding.Gap
+	charted []chartedGap
 	files   map[string]*source.File
 }
 
@@ -59,6 +64,8 @@ type release struct {
 	// crds: the chart's crds directory is installed.
 	crds    bool
 	patches []kustomizeChange
+	// open: the chart may set what its values do not say.
+	open bool
 	// kind is what people call the object, "HelmRelease".
 	kind string
 	gaps []finding.Gap
@@ -105,16 +112,26 @@ func (r *release) gap(kind finding.GapKind, pointer, what, why, consequence stri
 
 // expand replaces what GitOps objects change and adds what they stand for.
 func (l *load) expand(ctx context.Context, jobs []job, outcomes []outcome) []outcome {
-	g := &gitops{l: l, claimed: map[chartPlace]bool{}, files: map[string]*source.File{}, charts: l.charts}
+	g := &gitops{l: l, claimed: map[chartPlace]bool{}, read: map[chartPlace]bool{}, files: map[string]*source.File{}, charts: l.charts}
 	g.index(jobs, outcomes)
 	if !g.any() {
 		return outcomes
 	}
+	for _, j := range jobs {
+		if j.scan != nil {
+			g.inputs = append(g.inputs, chartPlace{j.scan, j.dir})
+		}
+	}
 	g.substitute(ctx, jobs, outcomes)
+	g.applyApplications(ctx, jobs, objectLists(jobs, outcomes))
 	g.index(jobs, outcomes)
 	lists := objectLists(jobs, outcomes)
 	more := make([][]*source.Object, len(lists))
-	parallel(ctx, len(lists), l.opts.Workers, func(i int) {
+	workers := l.opts.Workers
+	if g.deploysDirectories() {
+		workers = 1 // two Applications may deploy one directory: the first has it
+	}
+	parallel(ctx, len(lists), workers, func(i int) {
 		for _, o := range *lists[i].objects {
 			more[i] = append(more[i], g.standsFor(ctx, homed{o, lists[i].scan}, 0)...)
 		}
@@ -124,7 +141,7 @@ func (l *load) expand(ctx context.Context, jobs []job, outcomes []outcome) []out
 			*list.objects = slices.Concat(*list.objects, more[i])
 		}
 	}
-	out := outcome{rendered: rendered{gaps: append(g.gaps, g.missingCharts()...)}, added: true}
+	out := outcome{rendered: rendered{gaps: slices.Concat(g.gaps, g.missingCharts(), g.chartGaps())}, added: true}
 	for _, name := range sortedKeys(g.files) {
 		out.files = append(out.files, g.files[name])
 	}
@@ -211,6 +228,16 @@ func (g *gitops) any() bool {
 	return false
 }
 
+// deploysDirectories reports whether there are Argo CD objects.
+func (g *gitops) deploysDirectories() bool {
+	for key, objects := range g.objects {
+		if strings.HasPrefix(key.kind, "Application") && slices.ContainsFunc(objects, func(h homed) bool { return isArgo(h.Object) }) {
+			return true
+		}
+	}
+	return false
+}
+
 func isFlux(o *source.Object) bool {
 	group, _, _ := strings.Cut(o.APIVersion, "/")
 	return strings.HasSuffix(group, ".toolkit.fluxcd.io")
@@ -225,6 +252,9 @@ const maxGitopsDepth = 8
 func (g *gitops) standsFor(ctx context.Context, o homed, depth int) []*source.Object {
 	if depth > maxGitopsDepth || ctx.Err() != nil {
 		return nil
+	}
+	if _, loose := o.Origin.(*madeOrigin); loose {
+		return nil // a container of a release, under its name
 	}
 	var out []*source.Object
 	switch {
@@ -337,6 +367,40 @@ func (g *gitops) missingCharts() []finding.Gap {
 			}
 		}
 		out = append(out, finding.Gap{Kind: finding.Unresolved, File: m.file, Line: m.line, What: what, Why: m.why, Consequence: m.read})
+	}
+	return out
+}
+
+// chartedGap is a gap of a chart that a release had rendered.
+type chartedGap struct {
+	gap     finding.Gap
+	release string
+}
+
+// chartGaps merges the gaps of charts that several releases had rendered.
+func (g *gitops) chartGaps() []finding.Gap {
+	slices.SortFunc(g.charted, func(a, b chartedGap) int { return cmp.Compare(a.release, b.release) })
+	type key struct {
+		kind            finding.GapKind
+		file, what, why string
+		line            int
+	}
+	names := map[key][]string{}
+	var out []finding.Gap
+	for _, c := range g.charted {
+		k := key{c.gap.Kind, c.gap.File, c.gap.What, c.gap.Why, c.gap.Line}
+		if names[k] == nil {
+			out = append(out, c.gap)
+		}
+		names[k] = append(names[k], c.release)
+	}
+	for i, gap := range out {
+		of := names[key{gap.Kind, gap.File, gap.What, gap.Why, gap.Line}]
+		out[i].What += " (with the values of the " + of[0]
+		if n := len(of) - 1; n > 0 {
+			out[i].What += fmt.Sprintf(" and %d more", n)
+		}
+		out[i].What += ")"
 	}
 	return out
 }

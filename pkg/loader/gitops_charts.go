@@ -13,7 +13,6 @@ import (
 	"helm.sh/helm/v3/pkg/chartutil"
 	sigsyaml "sigs.k8s.io/yaml"
 
-	"github.com/vpnlint/vpnlint/pkg/finding"
 	"github.com/vpnlint/vpnlint/pkg/source"
 )
 
@@ -191,7 +190,7 @@ func satisfies(want, version string) bool {
 func (g *gitops) renderRelease(ctx context.Context, r *release, at chartAt) []*source.Object {
 	opts := g.l.opts
 	out := renderChart(ctx, at, Options{
-		Dir: opts.Dir, Limits: opts.Limits, Isolate: opts.Isolate, children: opts.children, KubeVersion: opts.KubeVersion, APIVersions: opts.APIVersions,
+		Dir: opts.Dir, Limits: opts.Limits, children: opts.children, KubeVersion: opts.KubeVersion, APIVersions: opts.APIVersions,
 		ReleaseName: r.name, Namespace: r.namespace,
 	}, valueSet{name: DefaultSet, release: r.values}, &seenTexts{})
 	g.addFiles(out.files)
@@ -199,8 +198,9 @@ func (g *gitops) renderRelease(ctx context.Context, r *release, at chartAt) []*s
 		if archive := at.archive(); archive != "" {
 			gap = packedGap(archive, gap)
 		}
-		gap.What += fmt.Sprintf(" (with the values of the %s %s)", r.kind, r.object.Name)
-		r.gaps = append(r.gaps, gap)
+		g.mu.Lock()
+		g.charted = append(g.charted, chartedGap{gap, r.kind + " " + r.object.Name})
+		g.mu.Unlock()
 	}
 	var shaped []*source.Object
 	top := given{val: withoutNulls(r.values.merged), ok: true}
@@ -265,7 +265,7 @@ func (o *releaseOrigin) Locate(r source.Ref) source.Provenance {
 		}
 		at := v.At
 		if p.Primary.Precision != source.Exact {
-			at.Precision = at.Precision.Worse(p.Primary.Precision)
+			at.Precision = at.Precision.Worse(source.Action)
 		}
 		if r.End > 0 {
 			at.Precision = at.Precision.Worse(source.Parent)
@@ -298,8 +298,3 @@ func (o *releaseOrigin) at(p source.Provenance, at source.Location) source.Prove
 	p.Primary = at
 	return p
 }
-
-func (g *gitops) application(context.Context, homed) []*source.Object { return nil }
-func (g *gitops) applicationSet(homed) []homed                        { return nil }
-
-var _ = finding.Unmodelled

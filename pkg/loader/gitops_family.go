@@ -30,6 +30,11 @@ func (g *gitops) byShape(r *release, why string) []*source.Object {
 	read := "its values were read by the shape of the app-template chart; what a newer version makes of them may differ"
 	switch {
 	case kind == newer:
+		if r.chart.name != "app-template" {
+			// A chart on the same library, with defaults of its own.
+			r.open = true
+			read = "its values were read by the shape of the app-template chart; what the chart sets by itself is unknown"
+		}
 		if major == 2 {
 			s.values.val = laid(newerDefaults(), asMap(merged))
 		}
@@ -51,7 +56,7 @@ func (g *gitops) byShape(r *release, why string) []*source.Object {
 	if why != "" {
 		g.miss(r, why, read)
 	}
-	if r.values.unseen != "" {
+	if r.values.unseen != "" || r.open {
 		for _, o := range s.objects {
 			o.Unseen = []string{""}
 		}
