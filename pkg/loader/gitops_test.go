@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vpnlint/vpnlint/pkg/source"
 	sigsyaml "sigs.k8s.io/yaml"
+
+	"github.com/vpnlint/vpnlint/pkg/source"
 )
 
 func valuesOf(t *testing.T, text string) map[string]any {
