@@ -26,7 +26,8 @@
 #   silent: |
 #     - exec probes; a probe with a host of its own
 #     - the port is in the firewall's list, the firewall is off, or rules of the user's own are mounted
-#     - a probe where flannel or kindnet is in view: the node is in the pod's subnet
+#     - a probe where flannel or kindnet is in view: the node is in the pod's subnet; a probe, and
+#       captured answers, where several clusters are equally near, of which one may have such a CNI
 #     - the list cannot be seen
 #     - VPN302 reports the tunnel: the bypass list that it asks for keeps the answers out, too
 #   remedy: "Open the port in the tunnel's firewall, bind the listener to all addresses, or use an exec probe."
@@ -92,6 +93,7 @@ findings contains finding if {
 	tunnel.routes["default"]
 	tunnel.replies_kept == "absent"
 	not capture.broken(pod, tunnel)
+	pods.placed(pod)
 	every c in pods.clusters(pod) { not c.cni in near }
 	some askers in taken(tunnel)
 	count(pod.inbound) > 0
@@ -162,6 +164,12 @@ let_in(pod, _, i) if {
 	i.kind == "probe"
 	some c in pods.clusters(pod)
 	c.cni in near
+}
+
+# So it may be with one of the clusters that the pod may run in.
+let_in(pod, _, i) if {
+	i.kind == "probe"
+	not pods.placed(pod)
 }
 
 near := {"flannel", "kindnet"}

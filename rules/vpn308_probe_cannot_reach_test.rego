@@ -117,3 +117,20 @@ test_silent_on_the_host_network if {
 		cni("calico"),
 	)
 }
+
+unplaced := {"clusters": [], "cluster_known": "unknown"}
+
+nameless(name) := [testing.cluster({"name": "", "cni": name})]
+
+test_fires_for_a_service_in_an_unknown_cluster_without_its_cni if {
+	found := vpn308.findings with input as with_pod(unplaced, closed([]), nameless("calico"))
+	{f.severity | some f in found} == {"warning"}
+}
+
+test_silent_for_a_probe_in_an_unknown_cluster if {
+	count(vpn308.findings) == 0 with input as with_pod(object.union(unplaced, {"inbound": [probe(8080)]}), closed([]), nameless("calico"))
+}
+
+test_silent_for_captured_answers_in_an_unknown_cluster if {
+	count(vpn308.findings) == 0 with input as with_pod(unplaced, {"replies_kept": "absent"}, nameless("calico"))
+}

@@ -21,6 +21,7 @@
 #     The pod's cluster has pod ranges of both families, the tunnel takes the IPv4 default route and no
 #     IPv6 default route, and neither it, nor a sysctl, nor an egress policy stops IPv6.
 #   silent: |
+#     - several clusters are equally near by directory, so that the pod's is not known
 #     - the tunnel takes `::/0`, or a hook or the image drops IPv6
 #     - IPv6 is disabled in the pod (`net.ipv6.conf.all.disable_ipv6=1`)
 #     - a default-deny egress policy selects the pod

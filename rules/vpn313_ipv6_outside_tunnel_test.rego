@@ -89,3 +89,8 @@ test_silent_when_unknown if {
 test_silent_when_unknown_whether_ipv6_is_off if {
 	count(vpn313.findings) == 0 with input as with_pod({"ipv6_off": testing.sysctls("unknown", [])}, {}, both)
 }
+
+test_silent_when_the_cluster_is_unknown if {
+	tied := with_pod({"clusters": [], "cluster_known": "unknown"}, {}, both)
+	count(vpn313.findings) == 0 with input as object.union(tied, {"facts": object.union(tied.facts, {"clusters": [testing.cluster({"name": "", "ranges": both})]})})
+}

@@ -21,6 +21,7 @@
 #     A WireGuard configuration or variable sets an MTU that exceeds the pods' MTU, as the CNI's
 #     configuration in view says it, less 60 bytes; 80 where an endpoint is written as an IPv6 address.
 #   silent: |
+#     - several clusters are equally near by directory, so that the pod's is not known
 #     - it fits
 #     - the tunnel sets no MTU: wg-quick asks the route to the endpoint
 #     - the CNI finds its MTU out by itself, or its configuration is not in view

@@ -73,3 +73,8 @@ test_silent_on_the_host_network if {
 test_silent_when_unknown if {
 	count(vpn314.findings) == 0 with input as with_mtu({}, sized(1420), testing.mtu(0, ""))
 }
+
+test_silent_when_the_cluster_is_unknown if {
+	tied := with_mtu({"clusters": [], "cluster_known": "unknown"}, sized(1420), overlay)
+	count(vpn314.findings) == 0 with input as object.union(tied, {"facts": object.union(tied.facts, {"clusters": [testing.cluster({"name": "", "mtu": overlay})]})})
+}

@@ -81,3 +81,8 @@ test_silent_for_a_full_tunnel_of_the_plan if {
 test_silent_for_another_tunnel_of_the_plan if {
 	count(vpn402.findings) == 0 with input as with_plan({"tunnel": object.union(carrier, {"object": testing.nowhere})}, {})
 }
+
+test_silent_for_a_plan_of_one_of_several_clusters if {
+	given := with_plan({}, {})
+	count(vpn402.findings) == 0 with input as object.union(given, {"facts": object.union(given.facts, {"pods": [object.union(p, {"cluster_known": "unknown"}) | some p in given.facts.pods]})})
+}

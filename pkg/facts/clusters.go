@@ -323,6 +323,12 @@ func (cs *clusterSet) name(o *source.Object) (string, bool) {
 	return "", !cs.tied(o)
 }
 
+// named is name as rules see it.
+func (cs *clusterSet) named(o *source.Object) (string, Known) {
+	name, known := cs.name(o)
+	return name, knownIf(known)
+}
+
 // apart reports that two objects certainly belong to different clusters.
 func (cs *clusterSet) apart(a, b *source.Object) bool {
 	x, y := cs.one(a), cs.one(b)

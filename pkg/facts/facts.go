@@ -23,6 +23,7 @@ func Read(ctx context.Context, objects []*source.Object, catalog *images.Catalog
 		for i, t := range findTemplates(o) {
 			p := newPodView(ix, t, cs.of(o), catalog)
 			p.tied = cs.tied(o)
+			p.pod.ClusterKnown = knownIf(!p.tied)
 			if i > 0 {
 				p.pod.ID += "#" + t.pod.ptr
 			}

@@ -12,12 +12,12 @@ func readNodeRoutes(ix *index, cs *clusterSet) []NodeRoute {
 	var out []NodeRoute
 	for _, o := range ix.ofKind(computeGroup, "ComputeRoute") {
 		dest := root(o).get("spec", "destRange")
-		cluster, _ := cs.name(o)
+		cluster, known := cs.named(o)
 		prefix, err := netip.ParsePrefix(dest.text())
 		if err != nil || prefix.Bits() == 0 {
 			continue
 		}
-		out = append(out, NodeRoute{Cluster: cluster, Prefix: prefix.Masked().String(), Ref: dest.ref()})
+		out = append(out, NodeRoute{Cluster: cluster, ClusterKnown: known, Prefix: prefix.Masked().String(), Ref: dest.ref()})
 	}
 	return out
 }
@@ -31,8 +31,8 @@ func readBackends(ix *index, cs *clusterSet) []Backend {
 		if err != nil {
 			return
 		}
-		cluster, _ := cs.name(o)
-		out = append(out, Backend{Object: nameOf(o), Cluster: cluster, Address: addr.Unmap().WithZone("").String(), Ref: n.ref()})
+		cluster, known := cs.named(o)
+		out = append(out, Backend{Object: nameOf(o), Cluster: cluster, ClusterKnown: known, Address: addr.Unmap().WithZone("").String(), Ref: n.ref()})
 	}
 	for _, o := range ix.ofKind("", "Endpoints") {
 		for _, subset := range root(o).get("subsets").items() {

@@ -196,3 +196,50 @@ func TestMentionsBehindProxy(t *testing.T) {
 		})
 	}
 }
+
+func TestClusterKnown(t *testing.T) {
+	kubeadm := func(name string) string {
+		return "---\napiVersion: kubeadm.k8s.io/v1beta4\nkind: ClusterConfiguration\nclusterName: " + name + "\nnetworking: {podSubnet: 10.244.0.0/16}\n"
+	}
+	const parts = `
+apiVersion: v1
+kind: Pod
+metadata: {name: web}
+spec: {containers: [{name: web, image: nginx}]}
+---
+apiVersion: v1
+kind: Endpoints
+metadata: {name: erp}
+subsets: [{addresses: [{ip: 10.60.4.20}]}]
+---
+apiVersion: compute.cnrm.cloud.google.com/v1beta1
+kind: ComputeRoute
+metadata: {name: onprem}
+spec: {destRange: 10.60.0.0/16}
+---
+apiVersion: compute.cnrm.cloud.google.com/v1beta1
+kind: ComputeVPNTunnel
+metadata: {name: onprem}
+spec: {remoteTrafficSelector: [10.70.0.0/16]}
+`
+	for _, tt := range []struct {
+		name, clusters, cluster string
+		want                    Known
+	}{
+		{"no cluster in view", "", "", Present},
+		{"one cluster", kubeadm("prod"), "prod", Present},
+		{"two clusters equally near", kubeadm("prod") + kubeadm("lab"), "", Unknown},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := read(t, parts+tt.clusters)
+			got := []any{strings.Join(f.Pods[0].Clusters, ","), f.Pods[0].ClusterKnown}
+			got = append(got, f.Backends[0].Cluster, f.Backends[0].ClusterKnown, f.NodeRoutes[0].Cluster, f.NodeRoutes[0].ClusterKnown)
+			got = append(got, f.Sites[0].Cluster, f.Sites[0].ClusterKnown)
+			for i := 0; i < len(got); i += 2 {
+				if got[i] != tt.cluster || got[i+1] != tt.want {
+					t.Errorf("got %v, want %q %s each", got, tt.cluster, tt.want)
+				}
+			}
+		})
+	}
+}

@@ -52,7 +52,7 @@ func plannedSites(cs *clusterSet, sites []Site) []Site {
 			}
 			sites = append(sites, Site{
 				Name: v.Name, Object: finding.ObjectName{APIVersion: PlanAPIVersion, Kind: "VPN", Name: v.Name}, Ref: v.Ref,
-				Cluster: f.Name, Planned: true, RemoteState: Present, Remote: destinations,
+				Cluster: f.Name, ClusterKnown: Present, Planned: true, RemoteState: Present, Remote: destinations,
 				LocalState: knownIf(len(v.LocalTrafficSelectors) > 0), Local: v.LocalTrafficSelectors,
 			})
 		}

@@ -25,7 +25,7 @@ func readSites(ix *index, cs *clusterSet) []Site {
 	for _, o := range ix.ofKind(computeGroup, "ComputeVPNTunnel") {
 		spec := root(o).get("spec")
 		s := Site{Name: o.Name, Object: nameOf(o), Ref: root(o).ref()}
-		s.Cluster, _ = cs.name(o)
+		s.Cluster, s.ClusterKnown = cs.named(o)
 		s.Remote = ix.selectors(o, spec.get("remoteTrafficSelector"))
 		for _, r := range ix.ofKind(computeGroup, "ComputeRoute") {
 			if ix.leadsInto(r, o) {

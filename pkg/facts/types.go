@@ -48,15 +48,19 @@ type Facts struct {
 type Backend struct {
 	Object  finding.ObjectName `json:"object"`
 	Cluster string             `json:"cluster"`
-	Address string             `json:"address"`
-	Ref     source.Ref         `json:"ref"`
+	// ClusterKnown as that of a Pod.
+	ClusterKnown Known      `json:"cluster_known"`
+	Address      string     `json:"address"`
+	Ref          source.Ref `json:"ref"`
 }
 
 // NodeRoute is a route that all nodes have.
 type NodeRoute struct {
-	Cluster string     `json:"cluster"`
-	Prefix  string     `json:"prefix"`
-	Ref     source.Ref `json:"ref"`
+	Cluster string `json:"cluster"`
+	// ClusterKnown as that of a Pod.
+	ClusterKnown Known      `json:"cluster_known"`
+	Prefix       string     `json:"prefix"`
+	Ref          source.Ref `json:"ref"`
 }
 
 // PrefixAt is a prefix and the place that says it.
@@ -123,10 +127,13 @@ type Pod struct {
 
 	Role    Role   `json:"role"`
 	RoleWhy string `json:"role_why"`
-	// Clusters it belongs to; empty: no cluster known.
-	Clusters    []string `json:"clusters"`
-	HostNetwork Setting  `json:"host_network"` // Value "true" or "false"
-	DNSPolicy   Setting  `json:"dns_policy"`
+	// Clusters it belongs to; empty: the nameless one of the tree, or it is not known.
+	Clusters []string `json:"clusters"`
+	// ClusterKnown: Unknown where several clusters are equally near, so that it may
+	// run in any of them; Present otherwise.
+	ClusterKnown Known   `json:"cluster_known"`
+	HostNetwork  Setting `json:"host_network"` // Value "true" or "false"
+	DNSPolicy    Setting `json:"dns_policy"`
 	// ClusterResolver: the pod's own settings give it the cluster's resolver; Ref
 	// is the field that decides (FG D6.4).
 	ClusterResolver Switch      `json:"cluster_resolver"`
@@ -786,6 +793,8 @@ type Site struct {
 	Object  finding.ObjectName `json:"object"`
 	Ref     source.Ref         `json:"ref"`
 	Cluster string             `json:"cluster"`
+	// ClusterKnown as that of a Pod.
+	ClusterKnown Known `json:"cluster_known"`
 	// Remote and Local are the traffic selectors (or routes).
 	RemoteState Known      `json:"remote_state"`
 	Remote      []PrefixAt `json:"remote"`

@@ -32,8 +32,30 @@ first(names) := "" if count(names) == 0
 first(names) := names[0] if count(names) > 0
 
 # The clusters of a pod, with what is known of them; one without a name is that
-# of the tree.
-clusters(pod) := [c | some c in input.facts.clusters; c.name in cluster_names(pod)]
+# of the tree. None where several are equally near.
+clusters(pod) := [c | placed(pod); some c in input.facts.clusters; c.name in cluster_names(pod)]
+
+# Its cluster is known; else it may run in any of several, whose CNIs differ.
+placed(pod) if pod.cluster_known == "present"
+
+# Both certainly run in one cluster.
+together(a, b) if {
+	placed(a)
+	placed(b)
+	cluster_names(a) == cluster_names(b)
+}
+
+# Something of this cluster serves the pod, or may: it is the pod's own, or
+# either is not known.
+serves(pod, cluster, known) if {
+	known == "present"
+	placed(pod)
+	cluster in cluster_names(pod)
+}
+
+serves(_, _, known) if known != "present"
+
+serves(pod, _, _) if not placed(pod)
 
 cluster_names(pod) := {c | some c in pod.clusters} if count(pod.clusters) > 0
 

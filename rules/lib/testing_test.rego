@@ -38,7 +38,7 @@ pod(given) := made(
 		"labels": {}, "annotations": {}, "replicas": 1, "replicas_ref": ref("/spec/replicas"),
 		"surge": {"state": "absent", "value": "", "ref": nowhere}, "state_per_replica": false,
 		"runs_to_completion": false, "per_node": false, "sysctls": [], "rejections": [], "attached": switch("absent"),
-		"role": "gateway", "role_why": "a server", "clusters": [],
+		"role": "gateway", "role_why": "a server", "clusters": [], "cluster_known": "present",
 		"host_network": {"state": "absent", "value": "false", "ref": nowhere},
 		"dns_policy": {"state": "absent", "value": "ClusterFirst", "ref": nowhere},
 		"cluster_resolver": switch("present"),
@@ -340,11 +340,19 @@ lack(kind, list) := {"kind": kind, "ref": ref(sprintf("/%s", [kind])), "outside"
 site(given) := made(
 	{
 		"name": "onprem", "object": {"apiVersion": "v1", "kind": "ComputeVPNTunnel", "namespace": "", "name": "onprem"},
-		"ref": ref("/site"), "cluster": "prod", "remote_state": "present", "remote": [],
+		"ref": ref("/site"), "cluster": "prod", "cluster_known": "present", "remote_state": "present", "remote": [],
 		"local_state": "present", "local": [], "planned": false,
 	},
 	given,
 )
+
+# An address outside the cluster behind a Service, and a route that all nodes have.
+backend(given) := made(
+	{"object": object_name("Endpoints", "erp"), "cluster": "", "cluster_known": "present", "address": "10.60.4.20", "ref": ref("/ip")},
+	given,
+)
+
+node_route(given) := made({"cluster": "", "cluster_known": "present", "prefix": "10.60.0.0/16", "ref": ref("/destRange")}, given)
 
 claim(role, prefix) := {
 	"cluster": "prod", "role": role, "prefix": prefix, "at": ref(sprintf("/%s", [role])), "says": role,
@@ -372,8 +380,8 @@ everything := {
 		"agents": [agent({"targets": [target({"lacks": [lack("selectors", ["10.4.0.0/14"])]})], "missed_pools": [missed_pool("batch")], "wide": prefixes(["10.0.0.0/8"])})],
 		"sites": [site({"remote": prefixes(["10.20.0.0/16"])})],
 		"clusters": [cluster({"plan": planned({"vpn": [planned_vpn({})], "client_pools": [planned_pool("10.250.0.0/24", ["VPN406"])]})})], "invalid": [invalid_range({})], "policy_blocks": [policy_block({})], "unread_lists": [unread_list({})],
-		"backends": [{"object": object_name("Endpoints", "erp"), "cluster": "prod", "address": "10.60.4.20", "ref": ref("/ip")}],
-		"node_routes": [{"cluster": "prod", "prefix": "10.60.0.0/16", "ref": ref("/destRange")}],
+		"backends": [backend({})],
+		"node_routes": [node_route({})],
 	},
 	"plan": plan([overlap(claim("vpn", "10.20.0.0/16"), claim("pod", "10.16.0.0/12"), "a-in-b", ["10.20.0.0/16"])]),
 }
