@@ -46,7 +46,7 @@ findings contains finding if {
 	tunnel.routes.state == "present"
 	tunnel.routes["default"]
 	not purpose(pod)
-	meant := array.concat(tunnel.routes.named, planned(pod))
+	meant := array.concat(tunnel.routes.named, pods.planned(pod))
 	networks := {n.prefix | some n in meant}
 	count(networks) > 0
 	finding := {
@@ -68,20 +68,11 @@ notes(tunnel, meant) := [{"ref": n.ref, "says": sprintf("%s is named here", [n.p
 	n.ref != tunnel.routes.ref
 ]
 
-# What the plan says of the VPN that this pod carries.
-carried(pod) := [v |
-	some c in pods.clusters(pod)
-	some v in c.plan.vpn
-	v.tunnel.object.object == pod.ref.object
-]
-
 # A default route through it is the purpose.
 purpose(pod) if {
-	some v in carried(pod)
+	some v in pods.carried(pod)
 	v.full_tunnel.state == "present"
 }
-
-planned(pod) := [d | some v in carried(pod); some d in v.destinations; not endswith(d.prefix, "/0"); not endswith(d.prefix, "/1")]
 
 verb(tunnel) := "names" if count(tunnel.routes.named) > 0
 

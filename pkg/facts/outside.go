@@ -23,7 +23,8 @@ func readNodeRoutes(ix *index, cs *clusterSet) []NodeRoute {
 }
 
 // readBackends reads Endpoints and EndpointSlices, which manifests hold for
-// Services of hosts outside the cluster only.
+// Services of hosts outside the cluster only, and ExternalNames that are an
+// address: proxies that follow them take it for one, although DNS does not.
 func readBackends(ix *index, cs *clusterSet) []Backend {
 	var out []Backend
 	add := func(o *source.Object, n node) {
@@ -46,6 +47,11 @@ func readBackends(ix *index, cs *clusterSet) []Backend {
 			for _, a := range e.get("addresses").texts() {
 				add(o, a)
 			}
+		}
+	}
+	for _, o := range ix.ofKind("", "Service") {
+		if spec := root(o).get("spec"); spec.get("type").text() == "ExternalName" {
+			add(o, spec.get("externalName"))
 		}
 	}
 	return out

@@ -243,3 +243,28 @@ spec: {remoteTrafficSelector: [10.70.0.0/16]}
 		})
 	}
 }
+
+func TestExternalNameOfAnAddress(t *testing.T) {
+	service := func(spec string) string {
+		return "apiVersion: v1\nkind: Service\nmetadata: {name: erp, namespace: jobs}\nspec: {" + spec + "}\n"
+	}
+	for _, tt := range []struct{ name, text, want string }{
+		{"an address", service("type: ExternalName, externalName: 10.60.4.20"), "10.60.4.20"},
+		{"a name", service("type: ExternalName, externalName: erp.example.com"), ""},
+		{"another type of Service", service("type: ClusterIP, externalName: 10.60.4.20"), ""},
+		{"no text", service("type: ExternalName, externalName: [10.60.4.20]"), ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := ""
+			for _, b := range read(t, tt.text).Backends {
+				got += b.Address
+				if b.Object.Kind != "Service" || b.Ref.Pointer != "/spec/externalName" {
+					t.Errorf("backend %+v", b)
+				}
+			}
+			if got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}

@@ -44,7 +44,8 @@ type Facts struct {
 	Gaps   []finding.Gap    `json:"-"`
 }
 
-// Backend is an address outside the cluster that a Service leads to.
+// Backend is an address outside the cluster that a Service leads to, by
+// Endpoints of the same name or as its ExternalName.
 type Backend struct {
 	Object  finding.ObjectName `json:"object"`
 	Cluster string             `json:"cluster"`

@@ -80,3 +80,13 @@ own_addresses(pod) := array.concat(
 	[a.text | some t in pod.tunnels; t.side == "server"; some a in t.addresses],
 	[p.prefix | some t in pod.tunnels; t.side == "server"; some p in t.pool],
 )
+
+# What the plan says of the VPNs that this pod carries.
+carried(pod) := [v |
+	some c in clusters(pod)
+	some v in c.plan.vpn
+	v.tunnel.object.object == pod.ref.object
+]
+
+# The networks that it carries these VPNs for.
+planned(pod) := [d | some v in carried(pod); some d in v.destinations; not endswith(d.prefix, "/0"); not endswith(d.prefix, "/1")]
