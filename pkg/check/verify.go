@@ -146,7 +146,8 @@ var verifyTemplates = [...]verifyTemplate{
 // words of such a command that tell it from all others.
 func VerifyClaims() map[string][]string {
 	out := map[string][]string{}
-	for _, t := range verifyTemplates {
+	for i := range verifyTemplates {
+		t := &verifyTemplates[i]
 		for _, command := range t.commands {
 			longest := slices.MaxFunc(placeholder.Split(command, -1), func(a, b string) int { return len(a) - len(b) })
 			words := strings.TrimSpace(longest)

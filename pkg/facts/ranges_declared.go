@@ -79,8 +79,8 @@ func (f *founded) rangeOf(role cidrplan.Role, n node, says string) bool {
 }
 
 // partOf adds a piece that is cut from a range, which may be larger.
-func (f *founded) partOf(role cidrplan.Role, n node, says string) bool {
-	return f.rangeAs(cidrplan.Claim{Role: role, Says: says, Strength: cidrplan.Declared, Part: true}, n)
+func (f *founded) partOf(role cidrplan.Role, n node, says string) {
+	f.rangeAs(cidrplan.Claim{Role: role, Says: says, Strength: cidrplan.Declared, Part: true}, n)
 }
 
 func (f *founded) rangeAs(like cidrplan.Claim, n node) (said bool) {

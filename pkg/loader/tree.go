@@ -134,12 +134,13 @@ func readLimited(r io.Reader, limit, sizeHint int64) (string, error) {
 	for {
 		n, err := r.Read(data[len(data):cap(data)])
 		data = data[:len(data)+n]
+		end := errors.Is(err, io.EOF)
 		switch {
-		case err != nil && !errors.Is(err, io.EOF):
+		case err != nil && !end:
 			return "", err
 		case int64(len(data)) > limit:
 			return "", fmt.Errorf("%w: more than %d bytes (raise --limit-file-bytes to read it)", errTooLarge, limit)
-		case err != nil:
+		case end:
 			return string(data), nil
 		}
 		if len(data) == cap(data) {
