@@ -74,6 +74,22 @@ type declaration struct {
 	group  *founded
 }
 
+// isAnother reports whether two declarations cannot be of one cluster, whatever
+// their names: kind and k3d make whole clusters on the machine that they run on,
+// often the one that manages what stands beside it. Their nodes run kubeadm and
+// k3s, which may be configured by files of their own.
+func (d *declaration) isAnother(other *declaration) bool {
+	if d.class == other.class {
+		return false
+	}
+	for engine, inner := range map[string]string{"kind": "kubeadm", "k3d": "k3s"} {
+		if d.class == engine && other.class != inner || other.class == engine && d.class != inner {
+			return true
+		}
+	}
+	return false
+}
+
 func readClusters(ix *index, opts Options) *clusterSet {
 	cs := &clusterSet{ix: ix, parts: map[source.ObjectID]*founded{}, byUnit: map[string][]*founded{}, told: map[string]bool{}}
 	cs.readPlan(opts)
@@ -166,7 +182,9 @@ func (cs *clusterSet) foundIn(unit string, decls []*declaration) {
 		if d.name == "" {
 			continue
 		}
-		at := slices.IndexFunc(groups, func(g *group) bool { return g.Name == d.name })
+		at := slices.IndexFunc(groups, func(g *group) bool {
+			return g.Name == d.name && !slices.ContainsFunc(g.decls, d.isAnother)
+		})
 		if at < 0 {
 			join(nil, d)
 			continue
@@ -186,7 +204,7 @@ func (cs *clusterSet) foundIn(unit string, decls []*declaration) {
 		}
 		at := slices.IndexFunc(candidates, func(g *group) bool {
 			return !slices.ContainsFunc(g.decls, func(other *declaration) bool {
-				return other.class == d.class && !d.many && !reflect.DeepEqual(other.obj.Tree, d.obj.Tree)
+				return d.isAnother(other) || other.class == d.class && !d.many && !reflect.DeepEqual(other.obj.Tree, d.obj.Tree)
 			})
 		})
 		if at < 0 {

@@ -293,6 +293,12 @@ status: {addresses: [{type: InternalIP, address: 192.0.2.7}]}
 		{"headless services tell nothing", map[string]string{"a": "apiVersion: v1\nkind: Service\nmetadata: {name: x}\nspec: {clusterIP: None}\n"}, nil},
 		{"two of a kind in one directory", map[string]string{"a": "apiVersion: kind.x-k8s.io/v1alpha4\nkind: Cluster\nname: one\n---\napiVersion: kind.x-k8s.io/v1alpha4\nkind: Cluster\nname: two\n"},
 			[]string{`"one" in a: pod 10.244.0.0/16?, service 10.96.0.0/16?; kindnet`, `"two" in a: pod 10.244.0.0/16?, service 10.96.0.0/16?; kindnet`}},
+		{"a kind cluster without a name beside one of Cluster API", map[string]string{"a": "apiVersion: kind.x-k8s.io/v1alpha4\nkind: Cluster\n---\napiVersion: cluster.x-k8s.io/v1beta1\nkind: Cluster\nmetadata: {name: prod}\nspec: {clusterNetwork: {pods: {cidrBlocks: [10.32.0.0/16]}}}\n"},
+			[]string{`"kind" in a: pod 10.244.0.0/16?, service 10.96.0.0/16?; kindnet`, `"prod" in a: pod 10.32.0.0/16`}},
+		{"a kind cluster of the same name as one of Cluster API", map[string]string{"a": "apiVersion: kind.x-k8s.io/v1alpha4\nkind: Cluster\nname: prod\n---\napiVersion: cluster.x-k8s.io/v1beta1\nkind: Cluster\nmetadata: {name: prod}\nspec: {clusterNetwork: {pods: {cidrBlocks: [10.32.0.0/16]}}}\n"},
+			[]string{`"prod (a)" in a: pod 10.244.0.0/16?, service 10.96.0.0/16?; kindnet`, `"prod (a) #2" in a: pod 10.32.0.0/16`}},
+		{"a kubeadm configuration is part of the kind cluster beside it", map[string]string{"a": "apiVersion: kind.x-k8s.io/v1alpha4\nkind: Cluster\n---\n" + kubeadmConfig},
+			[]string{`"kind" in a: pod 10.244.0.0/16, service 10.96.0.0/12; kindnet`}},
 		{"one name in two directories", map[string]string{"a": kubeadmConfig, "b": kubeadmConfig},
 			[]string{`"kubernetes (a)" in a: pod 10.244.0.0/16, service 10.96.0.0/12`, `"kubernetes (b)" in b: pod 10.244.0.0/16, service 10.96.0.0/12`}},
 		{"two installations without a cluster", map[string]string{

@@ -77,6 +77,40 @@ func TestInvalidRangesPointAtTheEntry(t *testing.T) {
 	}
 }
 
+// TestRefusedAllowedIPsAreSaidOnce: what wg refuses is a finding, and no gap says
+// that it may be filled in later; what may be is a gap.
+func TestRefusedAllowedIPsAreSaidOnce(t *testing.T) {
+	for _, tt := range []struct {
+		name, allowed string
+		invalid       int
+		gap           string
+	}{
+		{"refused", "10.9.0.0/33, 10.10.0.0/16", 1, ""},
+		{"a word", "10.10.0.0/16, OFFICE", 0, "AllowedIPs OFFICE is filled in later"},
+		{"one of each", "10.9.0.0/33, ${OFFICE}", 1, "AllowedIPs ${OFFICE} is filled in later"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := read(t, wgQuick("[Interface]\nPrivateKey = AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\nAddress = 10.8.0.2/32\n"+
+				"[Peer]\nPublicKey = BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBA=\nEndpoint = 198.51.100.7:51820\nAllowedIPs = "+tt.allowed+"\n"))
+			if len(f.Invalid) != tt.invalid {
+				t.Errorf("invalid %+v, want %d", f.Invalid, tt.invalid)
+			}
+			var later []string
+			for _, g := range f.Gaps {
+				if strings.Contains(g.Why, "AllowedIPs") {
+					later = append(later, g.Why)
+				}
+			}
+			if got := strings.Join(later, "\n"); got != tt.gap {
+				t.Errorf("gaps %q, want %q", got, tt.gap)
+			}
+			if state := f.Pods[0].Tunnels[0].Routes.State; state != Unknown {
+				t.Errorf("routes are %s, want unknown", state)
+			}
+		})
+	}
+}
+
 func TestRefusedMasqueradeLists(t *testing.T) {
 	for _, tt := range []struct {
 		name, kind, config string

@@ -219,8 +219,11 @@ func (w *wgReader) peer(p grammar.Peer, table grammar.Word, iface string, f conf
 		at, valid := prefixAt(a, f.at(a.Range))
 		switch {
 		case !valid:
+			// What wg refuses is reported for what it is, and no gap beside it.
 			w.complete = false
-			w.missed("AllowedIPs "+clip(a.Text)+" is filled in later", f.at(a.Range), aspectRoutes)
+			if a.Unknown || !meantAsRange(a.Text) {
+				w.missed("AllowedIPs "+clip(a.Text)+" is filled in later", f.at(a.Range), aspectRoutes)
+			}
 		case a.Sign == '-':
 			// It takes a prefix away from the peer.
 		default:
