@@ -57,8 +57,11 @@ func runScripts(t *testing.T, dir string) {
 			)
 		},
 		Condition: func(name string) (bool, error) {
-			if name == "race" {
+			switch name {
+			case "race":
 				return raceDetector, nil
+			case "root":
+				return os.Geteuid() == 0, nil
 			}
 			return false, fmt.Errorf("unknown condition %q", name)
 		},

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 	"helm.sh/helm/v3/pkg/chart"
@@ -83,6 +84,12 @@ func checkSchema(c *chart.Chart, s *valueScope, src *chartSource) (gaps []findin
 	if err := schema.Validate(s.values); !errors.As(err, &invalid) {
 		return nil
 	}
+	if cycle := refCycle(invalid); cycle != nil {
+		// It shows when the first value is held against it, and is no value's fault.
+		why := fmt.Sprintf("the schema refers to itself without end: %s leads back to itself by way of %s; end the cycle, helm install fails in the same way",
+			cycle.URL, cycle.KeywordLocation1)
+		return unusable(strings.ReplaceAll(why, name, "values.schema.json"))
+	}
 	printer := message.NewPrinter(language.English)
 	var visit func(e *jsonschema.ValidationError)
 	visit = func(e *jsonschema.ValidationError) {
@@ -114,4 +121,18 @@ func checkSchema(c *chart.Chart, s *valueScope, src *chartSource) (gaps []findin
 	}
 	visit(invalid)
 	return gaps
+}
+
+// refCycle returns what an error says of a schema that leads back to itself
+// before it looks at any part of the value, nil when it is no such error.
+func refCycle(e *jsonschema.ValidationError) *kind.RefCycle {
+	if cycle, is := e.ErrorKind.(*kind.RefCycle); is {
+		return cycle
+	}
+	for _, cause := range e.Causes {
+		if cycle := refCycle(cause); cycle != nil {
+			return cycle
+		}
+	}
+	return nil
 }

@@ -28,13 +28,17 @@ type accumulation struct {
 	// decoded and patchesOf are kept by file and kustomization.
 	decoded   map[string][]*source.Object
 	patchesOf map[*kustNode][]*kustPatch
+	// patchFiles are the documents of patch files, which may be used for many
+	// targets.
+	patchFiles map[*source.File][]*kustPatch
 	// charts are the objects of the charts that each kustomization inflates.
 	charts map[*kustNode][][]*source.Object
 }
 
 func newAccumulation(t *tree, files map[string]*source.File, limits Limits) *accumulation {
 	return &accumulation{t: t, files: files, limits: limits,
-		decoded: map[string][]*source.Object{}, patchesOf: map[*kustNode][]*kustPatch{}}
+		decoded: map[string][]*source.Object{}, patchesOf: map[*kustNode][]*kustPatch{},
+		patchFiles: map[*source.File][]*kustPatch{}}
 }
 
 // candidate is what an object of the result may have been made from.
@@ -222,7 +226,7 @@ func (a *accumulation) patches(n *kustNode) []*kustPatch {
 	var out []*kustPatch
 	for i, p := range n.older.strategicMerge {
 		if f := a.files[path.Join(n.dir, string(p))]; f != nil && !isInline(string(p)) {
-			out = append(out, a.patchText(f, identity{f}, nil)...)
+			out = append(out, a.patchFile(f, nil)...)
 		} else {
 			out = append(out, a.inlinePatch(n, string(p), nil, "patchesStrategicMerge", strconv.Itoa(i))...)
 		}
@@ -234,13 +238,27 @@ func (a *accumulation) patches(n *kustNode) []*kustPatch {
 		}
 		for i, p := range list {
 			if f := a.files[path.Join(n.dir, p.Path)]; f != nil && p.Path != "" {
-				out = append(out, a.patchText(f, identity{f}, p.Target)...)
+				out = append(out, a.patchFile(f, p.Target)...)
 			} else if p.Patch != "" {
 				out = append(out, a.inlinePatch(n, p.Patch, p.Target, field, strconv.Itoa(i), "patch")...)
 			}
 		}
 	}
 	a.patchesOf[n] = out
+	return out
+}
+
+// patchFile returns the patches of a file, aimed at a target.
+func (a *accumulation) patchFile(f *source.File, target *types.Selector) []*kustPatch {
+	read, ok := a.patchFiles[f]
+	if !ok {
+		read = a.patchText(f, identity{f}, nil)
+		a.patchFiles[f] = read
+	}
+	out := make([]*kustPatch, len(read))
+	for i, p := range read {
+		out[i] = &kustPatch{tree: p.tree, origin: p.origin, target: target}
+	}
 	return out
 }
 

@@ -189,7 +189,7 @@ func (s *treeScan) addWalkedFile(name string, e fs.DirEntry) {
 		}
 		name = target
 	} else if !e.Type().IsRegular() {
-		s.skip(name, errNotRegular.Error())
+		s.gaps = append(s.gaps, unreadable(s.t.display(name), errNotRegular))
 		return
 	}
 	if !s.files[name] {
@@ -209,13 +209,17 @@ func (s *treeScan) follow(name string) (string, bool) {
 		s.skip(name, "it is a link to a directory; name that directory to read it")
 		return "", false
 	}
+	if !info.Mode().IsRegular() {
+		s.gaps = append(s.gaps, unreadable(s.t.display(name), errNotRegular))
+		return "", false
+	}
 	target, err := filepath.EvalSymlinks(filepath.Join(s.t.dir, filepath.FromSlash(name)))
 	if err == nil {
 		if rel, ok := s.t.rel(target); ok {
-			return rel, info.Mode().IsRegular()
+			return rel, true
 		}
 	}
-	return name, info.Mode().IsRegular()
+	return name, true
 }
 
 // addFile adds what a file named on the command line means: its chart, the
