@@ -23,19 +23,23 @@
 #   claims: [C2]
 #   fires: |
 #     Two peers of one interface have the same prefix in their AllowedIPs, or a server has a peer with
-#     `0.0.0.0/0` or `::/0`.
+#     `0.0.0.0/0` or `::/0`. WireguardPeers with one address and one server, and Kilo Peers of one mesh
+#     count as well: these are `spec.address`, and `spec.allowedIPs` with the routes of all nodes.
 #   silent: |
 #     - one prefix lies inside the other's: the longer one wins, as it is meant to
 #     - the peer with the default route has an Endpoint, so that it is an upstream exit
 #     - `Table = off`, where routes come from elsewhere
 #     - entries that are filled in when the tree is applied
+#     - `allowedIPs` of a WireguardPeer, which are the client's; a disabled one
+#     - operators' peers in different clusters or directories, or whose cluster is not known
 #   remedy: "Give each peer addresses of its own."
 #   verify: [peers]
-#   needs: [facts.pods.tunnels.peers]
+#   needs: ["facts.pods.tunnels.peers | facts.peer_groups"]
 #   since: "0.1"
 package vpnlint.rules.vpn407
 
 import data.vpnlint.lib.places
+import data.vpnlint.lib.text
 
 # The later of two peers with one prefix.
 findings contains finding if {
@@ -85,6 +89,46 @@ findings contains finding if {
 		),
 		"containers": {c.name | some c in pod.containers; c.stage != "init"},
 		"verify": {"tunnel": tunnel.container, "interface": peer.interface},
+	}
+}
+
+# Operators' peers: which of two comes last is theirs to decide.
+findings contains finding if {
+	some group in input.facts.peer_groups
+	some later, peer in group.peers
+	some entry in peer.allowed_ips
+	before := [claimed |
+		some earlier, other in group.peers
+		earlier < later
+		other.public_key != peer.public_key
+		some claimed in other.allowed_ips
+		claimed.prefix == entry.prefix
+	]
+	count(before) > 0
+	finding := {
+		"ref": entry.ref,
+		"message": sprintf(
+			"two peers of %s%s have %s: the one that is configured last gets it, packets for the other one are sent there and packets from it are dropped",
+			[group.says, text.of_cluster(group.cluster), entry.prefix],
+		),
+		"clusters": {group.cluster | group.cluster != ""},
+		"related": [{"ref": b.ref, "says": sprintf("%s is claimed here, too", [entry.prefix])} | some b in before],
+	}
+}
+
+findings contains finding if {
+	some group in input.facts.peer_groups
+	some peer in group.peers
+	not peer.endpoint
+	some entry in peer.allowed_ips
+	endswith(entry.prefix, "/0")
+	finding := {
+		"ref": entry.ref,
+		"message": sprintf(
+			"the default route of the nodes becomes this peer: each of its allowedIPs is a route on every node of %s%s, and %s of a peer without endpoint makes them send everything without a more specific route to it",
+			[group.says, text.of_cluster(group.cluster), entry.prefix],
+		),
+		"clusters": {group.cluster | group.cluster != ""},
 	}
 }
 

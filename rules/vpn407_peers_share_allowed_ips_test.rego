@@ -75,3 +75,37 @@ test_silent_when_unknown if {
 	# what is filled in later is no entry
 	count(vpn407.findings) == 0 with input as peers([peer({}, "anna", []), peer({}, "konrad", [])])
 }
+
+group(list) := {
+	"facts": testing.facts({"peer_groups": [{"says": "Kilo's mesh", "cluster": "prod", "peers": list}]}),
+	"plan": testing.plan([]),
+}
+
+test_fires_for_peers_of_an_operator if {
+	found := vpn407.findings with input as group([testing.peer("anna", ["10.4.0.2/32"]), testing.peer("konrad", ["10.4.0.2/32"])])
+	count(found) == 1
+	some f in found
+	f.ref == testing.ref("/konrad/0")
+	{r.ref | some r in f.related} == {testing.ref("/anna/0")}
+	f.clusters == {"prod"}
+	contains(f.message, "two peers of Kilo's mesh of cluster prod have 10.4.0.2/32")
+}
+
+test_fires_for_a_default_route_of_all_nodes if {
+	found := vpn407.findings with input as group([testing.peer("anna", ["0.0.0.0/0"])])
+	count(found) == 1
+	some f in found
+	contains(f.message, "the default route of the nodes becomes this peer")
+}
+
+test_silent_for_an_operators_peers_with_one_address_each if {
+	count(vpn407.findings) == 0 with input as group([testing.peer("anna", ["10.4.0.2/32"]), testing.peer("konrad", ["10.4.0.3/32"])])
+}
+
+test_silent_for_one_peer_in_two_objects if {
+	count(vpn407.findings) == 0 with input as group([testing.peer("anna", ["10.4.0.2/32"]), testing.peer("anna", ["10.4.0.2/32"])])
+}
+
+test_silent_for_an_exit_of_the_mesh if {
+	count(vpn407.findings) == 0 with input as group([object.union(testing.peer("exit", ["0.0.0.0/0"]), {"endpoint": true})])
+}

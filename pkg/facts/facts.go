@@ -57,6 +57,7 @@ func Read(ctx context.Context, objects []*source.Object, catalog *images.Catalog
 		UnreadLists:  orEmpty(unread),
 		Backends:     orEmpty(readBackends(ix, cs)),
 		NodeRoutes:   orEmpty(readNodeRoutes(ix, cs)),
+		PeerGroups:   orEmpty(readPeerGroups(ix, cs)),
 	}
 	readPoolRoutes(ix, pods)
 	plannedPoolRoutes(pods)

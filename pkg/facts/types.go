@@ -38,6 +38,9 @@ type Facts struct {
 	Backends []Backend `json:"backends"`
 	// NodeRoutes are routes of the node network into something that may be a VPN.
 	NodeRoutes []NodeRoute `json:"node_routes"`
+	// PeerGroups are peers that operators configure, by the interface that they
+	// share.
+	PeerGroups []PeerGroup `json:"peer_groups"`
 
 	// Claims go to cidrplan.Compute; rules see the resulting plan.
 	Claims []cidrplan.Claim `json:"-"`
@@ -479,6 +482,14 @@ type Peer struct {
 	// Table is where the routes go: auto, off, or the number of a table (FG E1.8).
 	Table      string     `json:"table"`
 	AllowedIPs []PrefixAt `json:"allowed_ips"`
+}
+
+// PeerGroup is the peers of one WireGuard interface that an operator configures
+// from an object each. Their order means nothing: the operator decides it.
+type PeerGroup struct {
+	Says    string `json:"says"` // "the server Wireguard vpn/office", "Kilo's mesh"
+	Cluster string `json:"cluster"`
+	Peers   []Peer `json:"peers"`
 }
 
 // Clients is what a VPN server makes its clients do. It never routes anything

@@ -17,7 +17,7 @@ invalid(list) := {"facts": facts({"invalid": list}), "plan": plan([])}
 overlaps(list) := {"facts": facts({}), "plan": plan(list)}
 
 facts(given) := made(
-	{"pods": [], "agents": [], "sites": [], "clusters": [], "invalid": [], "policy_blocks": [], "unread_lists": [], "backends": [], "node_routes": []},
+	{"pods": [], "agents": [], "sites": [], "clusters": [], "invalid": [], "policy_blocks": [], "unread_lists": [], "backends": [], "node_routes": [], "peer_groups": []},
 	given,
 )
 
@@ -382,6 +382,7 @@ everything := {
 		"clusters": [cluster({"plan": planned({"vpn": [planned_vpn({})], "client_pools": [planned_pool("10.250.0.0/24", ["VPN406"])]})})], "invalid": [invalid_range({})], "policy_blocks": [policy_block({})], "unread_lists": [unread_list({})],
 		"backends": [backend({})],
 		"node_routes": [node_route({})],
+		"peer_groups": [{"says": "Kilo's mesh", "cluster": "prod", "peers": [peer("anna", ["10.77.0.2/32"])]}],
 	},
 	"plan": plan([overlap(claim("vpn", "10.20.0.0/16"), claim("pod", "10.16.0.0/12"), "a-in-b", ["10.20.0.0/16"])]),
 }
