@@ -15,10 +15,12 @@
 #   claims: [C5]
 #   fires: |
 #     An entry of the bypass list covers an address of the tunnel's own interface, the resolver that its
-#     image brings, or all of a network that the tunnel routes.
+#     image brings, or all of a network that the tunnel routes or that the plan says it carries. A
+#     resolver that `DNS =` or a variable names counts where it certainly is one of the VPN: beside the
+#     tunnel's own address, or inside such a network.
 #   silent: |
 #     - they are disjoint, or the entry only cuts a smaller range out of a routed network
-#     - the resolver is the cluster's, or one that the manifest names without the tunnel's help
+#     - the resolver is the cluster's, or the manifest names one that may be of the local network
 #     - the list cannot be seen, or is refused (VPN310)
 #   remedy: "Narrow the bypass so that the tunnel's own addresses and resolver stay inside."
 #   verify: [routes]
@@ -27,6 +29,7 @@
 package vpnlint.rules.vpn311
 
 import data.vpnlint.lib.places
+import data.vpnlint.lib.pods
 import data.vpnlint.lib.text
 
 findings contains finding if {
@@ -36,7 +39,7 @@ findings contains finding if {
 	tunnel.bypass.state == "present"
 	some entry in tunnel.bypass.entries
 	not endswith(entry.prefix, "/0")
-	swallowed := [s | some s in own(tunnel); net.cidr_contains(entry.prefix, s.prefix)]
+	swallowed := [s | some s in array.concat(own(pod, tunnel), named(pod, tunnel, entry)); net.cidr_contains(entry.prefix, s.prefix)]
 	count(swallowed) > 0
 	finding := {
 		"ref": places.either(entry.ref, tunnel.container_ref),
@@ -52,25 +55,73 @@ findings contains finding if {
 }
 
 # What must go through the tunnel.
-own(tunnel) := array.concat(
+own(pod, tunnel) := array.concat(
 	array.concat(
 		[{"prefix": a.prefix, "says": sprintf("the tunnel's own address %s", [a.text]), "ref": a.ref} | some a in tunnel.addresses],
-		[{"prefix": p.prefix, "says": sprintf("%s, which the tunnel routes", [p.text]), "ref": p.ref} |
-			some p in tunnel.routes.prefixes
-			tunnel.routes.state == "present"
-			not endswith(p.prefix, "/0")
-			not endswith(p.prefix, "/1")
-		],
+		array.concat(
+			[{"prefix": p.prefix, "says": sprintf("%s, which the tunnel routes", [p.text]), "ref": p.ref} | some p in routed(tunnel)],
+			[{"prefix": p.prefix, "says": sprintf("%s, which the plan says that the tunnel carries", [p.text]), "ref": p.ref} | some p in carried(pod, tunnel)],
+		),
 	),
-	[{"prefix": host(server), "says": sprintf("the tunnel's resolver %s", [server]), "ref": tunnel.resolver.ref} |
-		tunnel.resolver.rewrites == "present"
-		tunnel.resolver.reaches_cluster == "absent"
+	[resolver(tunnel, server) |
 		tunnel.resolver.ref == tunnel.container_ref # the image's own
-		some server in tunnel.resolver.servers
-		not startswith(server, "127.")
-		not contains(server, "%") # a zone: link-local
+		some server in resolvers(tunnel)
 	],
 )
+
+# Resolvers that the manifest names, and that certainly are the VPN's: another
+# one may as well be of the local network that the entry is for.
+named(pod, tunnel, entry) := [resolver(tunnel, server) |
+	tunnel.resolver.ref != tunnel.container_ref
+	some server in resolvers(tunnel)
+	of_vpn(pod, tunnel, entry, server)
+]
+
+resolver(tunnel, server) := {"prefix": host(server), "says": sprintf("the tunnel's resolver %s", [server]), "ref": tunnel.resolver.ref}
+
+resolvers(tunnel) := [server |
+	tunnel.resolver.rewrites == "present"
+	tunnel.resolver.reaches_cluster == "absent"
+	some server in tunnel.resolver.servers
+	not startswith(server, "127.")
+	not contains(server, "%") # a zone: link-local
+]
+
+of_vpn(pod, tunnel, _, server) if {
+	some p in array.concat(routed(tunnel), carried(pod, tunnel))
+	net.cidr_contains(p.prefix, server)
+}
+
+of_vpn(_, tunnel, _, server) if {
+	some a in tunnel.addresses
+	net.cidr_contains(around(a.prefix, "24", "64"), server)
+}
+
+# Providers' resolvers are somewhere in the network of the tunnel's address.
+of_vpn(_, tunnel, entry, server) if {
+	some a in tunnel.addresses
+	net.cidr_contains(entry.prefix, a.prefix)
+	net.cidr_contains(around(a.prefix, "16", "48"), server)
+}
+
+# The network of some size that an address is in.
+around(prefix, four, _) := sprintf("%s/%s", [split(prefix, "/")[0], four]) if not contains(prefix, ":")
+
+around(prefix, _, six) := sprintf("%s/%s", [split(prefix, "/")[0], six]) if contains(prefix, ":")
+
+routed(tunnel) := [p |
+	tunnel.routes.state == "present"
+	some p in tunnel.routes.prefixes
+	not endswith(p.prefix, "/0")
+	not endswith(p.prefix, "/1")
+]
+
+# With two tunnels it is not known which of them the plan means.
+carried(pod, tunnel) := [p |
+	count(pod.tunnels) == 1
+	some p in pods.planned(pod)
+	not p.prefix in {r.prefix | some r in routed(tunnel)}
+]
 
 host(server) := sprintf("%s/32", [server]) if not contains(server, ":")
 

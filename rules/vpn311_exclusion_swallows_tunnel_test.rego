@@ -54,3 +54,54 @@ test_silent_when_unknown if {
 		[],
 	)
 }
+
+in_file(server) := testing.resolver({"rewrites": "present", "servers": [server], "ref": testing.ref("/stringData/wg0.conf"), "why": sprintf("DNS = %s", [server])})
+
+test_fires_for_a_named_resolver_beside_the_tunnel_s_address if {
+	found := vpn311.findings with input as with_tunnel({"resolver": in_file("10.2.0.1"), "addresses": testing.prefixes(["10.2.0.2/32"])}, ["10.2.0.1/32"])
+	count(found) == 1
+	some f in found
+	contains(f.message, "covers the tunnel's resolver 10.2.0.1")
+	{r.ref | some r in f.related} == {testing.ref("/stringData/wg0.conf")}
+}
+
+test_fires_for_a_provider_s_resolver_in_a_wide_entry if {
+	found := vpn311.findings with input as with_tunnel({"resolver": in_file("10.64.0.1"), "addresses": testing.prefixes(["10.64.12.5/32"])}, ["10.0.0.0/8"])
+	count(found) == 1
+	some f in found
+	contains(f.message, "the tunnel's own address 10.64.12.5/32 and the tunnel's resolver 10.64.0.1")
+}
+
+test_fires_for_an_ipv6_resolver_beside_the_tunnel_s_address if {
+	found := vpn311.findings with input as with_tunnel({"resolver": in_file("fd7d::1"), "addresses": testing.prefixes(["fd7d::2/128"])}, ["fd7d::1/128"])
+	count(found) == 1
+}
+
+test_fires_for_a_named_resolver_behind_the_tunnel if {
+	found := vpn311.findings with input as with_tunnel({"resolver": in_file("10.60.0.53"), "routes": testing.routes({"prefixes": testing.prefixes(["10.60.0.0/16"])})}, ["10.60.0.0/24"])
+	count(found) == 1
+}
+
+test_silent_for_a_resolver_of_the_local_network if {
+	count(vpn311.findings) == 0 with input as with_tunnel({"resolver": in_file("10.0.0.53"), "addresses": testing.prefixes(["10.0.3.2/32"])}, ["10.0.0.0/24"])
+}
+
+planned(given) := {
+	"facts": object.union(
+		with_tunnel(given, ["10.0.0.0/8"]).facts,
+		{"clusters": [testing.cluster({"name": "", "plan": testing.planned({"vpn": [testing.planned_vpn({"tunnel": {"kind": "Deployment", "name": "vpn", "ref": testing.ref("/tunnel"), "object": testing.ref("")}})]})})]},
+	),
+	"plan": testing.plan([]),
+}
+
+test_fires_for_a_destination_of_the_plan if {
+	found := vpn311.findings with input as planned({})
+	count(found) == 1
+	some f in found
+	contains(f.message, "covers 10.20.0.0/16, which the plan says that the tunnel carries")
+}
+
+test_silent_for_a_destination_of_another_workload if {
+	given := planned({})
+	count(vpn311.findings) == 0 with input as object.union(given, {"facts": object.union(given.facts, {"pods": [object.union(p, {"ref": testing.nowhere}) | some p in given.facts.pods]})})
+}
