@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -29,13 +30,9 @@ func networkChart(o *source.Object) (class string, read func(*founded, *source.O
 
 func (f *founded) networkCharts(o *source.Object) {
 	for _, r := range chartReleases(o) {
-		values := r.values
-		if _, is := values.str(); is {
-			docs := f.documentsIn(values, "the values of "+r.chart)
-			if len(docs) != 1 {
-				continue
-			}
-			values = docs[0]
+		values, readable := f.valuesOf(o, r)
+		if !readable {
+			continue
 		}
 		switch r.chart {
 		case "cilium", "rke2-cilium":
@@ -51,11 +48,77 @@ func (f *founded) networkCharts(o *source.Object) {
 	}
 }
 
+// chartValues are the values of a chart, layer on layer.
+type chartValues struct {
+	at     source.Ref
+	layers []node // the last one that has a field decides
+	// elsewhere: values that cannot be seen are laid among them, so that a field
+	// which none of the layers has may be set all the same.
+	elsewhere bool
+}
+
+// get returns a field of the values.
+func (v chartValues) get(keys ...string) node {
+	var n node
+	for _, layer := range slices.Backward(v.layers) {
+		if n = layer.get(keys...); n.exists() {
+			break
+		}
+	}
+	return n
+}
+
+// valuesOf gathers the values of a release: those of the ConfigMaps that it
+// names, then its own. readable is false when its own are no YAML.
+func (f *founded) valuesOf(o *source.Object, r chartRelease) (values chartValues, readable bool) {
+	values = chartValues{at: r.values.ref(), elsewhere: r.elsewhere}
+	for _, from := range r.from {
+		layer, ok := f.valuesFrom(o, from)
+		if ok {
+			values.layers = append(values.layers, layer)
+		} else {
+			values.elsewhere = true
+		}
+	}
+	own := r.values
+	if _, is := own.str(); is {
+		docs := f.documentsIn(own, "the values of "+r.chart)
+		if len(docs) != 1 {
+			return values, false
+		}
+		own = docs[0]
+		values.at = own.ref()
+	}
+	values.layers = append(values.layers, own)
+	return values, true
+}
+
+// valuesFrom reads an entry of Flux's valuesFrom: a whole values file in a
+// ConfigMap of the tree. An entry for a single value is not followed.
+func (f *founded) valuesFrom(o *source.Object, from node) (node, bool) {
+	if from.get("kind").text() != "ConfigMap" || from.get("targetPath").text() != "" {
+		return node{}, false
+	}
+	cm, known := f.ix.find("ConfigMap", o.Namespace, from.get("name").text(), o)
+	if known != Present {
+		return node{}, false
+	}
+	data := root(cm).get("data", cmp.Or(from.get("valuesKey").text(), "values.yaml"))
+	if docs, ok := data.documents(); ok && len(docs) == 1 {
+		return docs[0], true
+	}
+	return node{}, false
+}
+
 // chartRelease is a chart that an object installs, and its values: a map, or
 // YAML in a string.
 type chartRelease struct {
 	chart  string
 	values node
+	// from are entries that name objects with further values, below the own ones;
+	// elsewhere: there are values in files or parameters besides.
+	from      []node
+	elsewhere bool
 }
 
 // chartReleases reads the objects of Flux, Argo CD and k3s that install charts.
@@ -67,20 +130,30 @@ func chartReleases(o *source.Object) []chartRelease {
 		if chart == "" {
 			chart = spec.get("chartRef", "name").text()
 		}
-		return []chartRelease{{path.Base(chart), spec.get("values")}}
+		return []chartRelease{{
+			chart: path.Base(chart), values: spec.get("values"), from: spec.get("valuesFrom").items(),
+			elsewhere: spec.get("chart", "spec", "valuesFiles").exists(),
+		}}
 	case "helm.cattle.io HelmChart":
-		return []chartRelease{{path.Base(spec.get("chart").text()), spec.get("valuesContent")}}
+		return []chartRelease{{
+			chart: path.Base(spec.get("chart").text()), values: spec.get("valuesContent"),
+			elsewhere: spec.get("set").exists() || spec.get("valuesSecrets").exists(),
+		}}
 	case "helm.cattle.io HelmChartConfig": // named after the chart
-		return []chartRelease{{o.Name, spec.get("valuesContent")}}
+		return []chartRelease{{chart: o.Name, values: spec.get("valuesContent"), elsewhere: spec.get("valuesSecrets").exists()}}
 	case "argoproj.io Application":
 		var out []chartRelease
 		for _, s := range append(spec.get("sources").items(), spec.get("source")) {
-			values := s.get("helm", "valuesObject")
+			helm := s.get("helm")
+			values := helm.get("valuesObject")
 			if !values.exists() {
-				values = s.get("helm", "values")
+				values = helm.get("values")
 			}
 			if chart := s.get("chart").text(); chart != "" {
-				out = append(out, chartRelease{path.Base(chart), values})
+				out = append(out, chartRelease{
+					chart: path.Base(chart), values: values,
+					elsewhere: helm.get("valueFiles").exists() || helm.get("parameters").exists() || helm.get("fileParameters").exists(),
+				})
 			}
 		}
 		return out
@@ -90,28 +163,26 @@ func chartReleases(o *source.Object) []chartRelease {
 
 // ciliumValues reads the chart's values (FG A5.4-A5.7). The pool counts only in
 // the mode that hands it out, which is the default.
-func (f *founded) ciliumValues(values node) {
-	f.cniRanked("cilium", values.ref(), 1)
+func (f *founded) ciliumValues(values chartValues) {
+	f.cniRanked("cilium", values.at, 1)
 	f.podMTU(values.get("MTU"), "MTU")
 	for _, key := range []string{"ipv4NativeRoutingCIDR", "ipv6NativeRoutingCIDR"} {
 		f.nativeRange(values.get(key))
 	}
-	ipam := values.get("ipam")
-	switch ipam.get("mode").text() {
+	switch values.get("ipam", "mode").text() {
 	case "", "cluster-pool":
 	default:
 		return
 	}
-	operator := ipam.get("operator")
 	said := false
 	for _, key := range []string{"clusterPoolIPv4PodCIDRList", "clusterPoolIPv4PodCIDR", "clusterPoolIPv6PodCIDRList", "clusterPoolIPv6PodCIDR"} {
-		for _, n := range argumentsOf(operator.get(key)) {
+		for _, n := range argumentsOf(values.get("ipam", "operator", key)) {
 			like := cidrplan.Claim{Role: cidrplan.Pod, Says: key, Strength: cidrplan.Declared, Part: true}
 			said = f.rangesIn(like, n, 0, n.text(), " ,") || said
 		}
 	}
-	if !said {
-		f.constant(cidrplan.Pod, operator, "Cilium's default clusterPoolIPv4PodCIDRList", "10.0.0.0/8")
+	if !said && !values.elsewhere {
+		f.constant(cidrplan.Pod, values.get("ipam", "operator"), "Cilium's default clusterPoolIPv4PodCIDRList", "10.0.0.0/8")
 	}
 }
 

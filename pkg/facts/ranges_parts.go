@@ -66,7 +66,10 @@ func networkPart(o *source.Object) (class string, read func(*founded, *source.Ob
 	case "projectcalico.org IPPool", "crd.projectcalico.org IPPool":
 		return weakClass, func(f *founded, o *source.Object) { f.calicoPool(root(o).get("spec")) }
 	case "cilium.io CiliumConfig":
-		return "cilium-config", func(f *founded, o *source.Object) { f.ciliumValues(root(o).get("spec")) }
+		return "cilium-config", func(f *founded, o *source.Object) {
+			spec := root(o).get("spec")
+			f.ciliumValues(chartValues{at: spec.ref(), layers: []node{spec}})
+		}
 	case "cilium.io CiliumPodIPPool":
 		return weakClass, (*founded).ciliumPool
 	case "cilium.io CiliumLoadBalancerIPPool":

@@ -577,6 +577,48 @@ kind: HelmRelease
 metadata: {name: cilium, namespace: kube-system}
 spec: {chart: {spec: {chart: cilium}}, values: {ipv4NativeRoutingCIDR: 10.1.0.0/16}}
 `, "pod 10.0.0.0/8? Cilium's default clusterPoolIPv4PodCIDRList"},
+		{"Cilium's chart with values in a ConfigMap, below its own", `
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: cilium, namespace: kube-system}
+spec:
+  chart: {spec: {chart: cilium}}
+  valuesFrom: [{kind: ConfigMap, name: net}]
+  values: {ipam: {operator: {clusterPoolIPv6PodCIDRList: ["fd01::/104"]}}}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: net, namespace: kube-system}
+data: {values.yaml: "ipam: {operator: {clusterPoolIPv4PodCIDRList: [10.1.0.0/16]}}"}
+`, `pod 10.1.0.0/16 clusterPoolIPv4PodCIDRList @ 10.1.0.0/16
+pod fd01::/104 clusterPoolIPv6PodCIDRList @ fd01::/104`},
+		{"Cilium's chart where a ConfigMap says that nodes bring the ranges", `
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: cilium, namespace: kube-system}
+spec: {chart: {spec: {chart: cilium}}, valuesFrom: [{kind: ConfigMap, name: net, valuesKey: cilium.yaml}], values: {hubble: {enabled: true}}}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: net, namespace: kube-system}
+data: {cilium.yaml: "ipam: {mode: kubernetes}"}
+`, ""},
+		{"Cilium's chart with values that cannot be seen has no default", `
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: cilium, namespace: kube-system}
+spec: {chart: {spec: {chart: cilium}}, valuesFrom: [{kind: Secret, name: net}], values: {hubble: {enabled: true}}}
+---
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: net}
+spec: {source: {chart: cilium, helm: {valueFiles: [$values/net.yaml]}}}
+---
+apiVersion: helm.cattle.io/v1
+kind: HelmChart
+metadata: {name: cilium, namespace: kube-system}
+spec: {chart: cilium/cilium, set: {ipam.mode: kubernetes}}
+`, ""},
 		{"Cilium's chart by RKE2, in a string", `
 apiVersion: helm.cattle.io/v1
 kind: HelmChartConfig
