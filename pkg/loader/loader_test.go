@@ -381,6 +381,25 @@ func TestFilesOutsideTheWorkingDirectoryAreShownRelativeToIt(t *testing.T) {
 	}
 }
 
+func TestFilesBelowTheWorkingDirectoryAreShownWithoutTheWayOutOfIt(t *testing.T) {
+	dir := writeTree(t, "-- repo/.git/HEAD --\nref: x\n-- repo/apps/prod/a.yaml --\n"+podA+"-- repo/apps/b.yaml --\napiVersion: v1\nkind: Pod\nmetadata: [\n")
+	for _, tc := range []struct{ from, target, file, gap string }{
+		{"repo/apps", ".", "prod/a.yaml", "b.yaml"},
+		{"repo/apps/prod", "..", "a.yaml", "../b.yaml"},
+		{"repo", "apps", "apps/prod/a.yaml", "apps/b.yaml"},
+		{".", "repo", "repo/apps/prod/a.yaml", "repo/apps/b.yaml"},
+	} {
+		r := loadDir(t, filepath.Join(dir, tc.from), tc.target)
+		if len(r.Objects) != 1 || len(r.Gaps) != 1 || r.Gaps[0].File != tc.gap {
+			t.Errorf("%s from %s: %s %+v", tc.target, tc.from, summary(r), r.Gaps)
+			continue
+		}
+		if at := r.Objects[0].Origin.Locate(source.Ref{Pointer: "/kind"}).Primary; at.File != tc.file || r.Files[at.File] == nil {
+			t.Errorf("%s from %s: %+v", tc.target, tc.from, at)
+		}
+	}
+}
+
 func FuzzManifest(f *testing.F) {
 	for _, seed := range []string{
 		podA, podA + "---\n" + podA, "a: &a [*a]\n", "a: |2+\n   x\n\n", `{"apiVersion":"v1","kind":"List","items":[{}]}`,

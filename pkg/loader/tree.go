@@ -22,7 +22,10 @@ type tree struct {
 	// dir is the root's own path, links resolved; shown is the same relative to
 	// the working directory, "." for the working directory itself.
 	dir, shown string
-	fileBytes  int64
+	// below is the working directory as seen from the root, "" when it is the root
+	// or lies elsewhere.
+	below     string
+	fileBytes int64
 }
 
 // openTree opens the directory dir; opts.Dir decides how paths are shown.
@@ -31,7 +34,11 @@ func openTree(dir string, opts Options) (*tree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the tree %s: %w", dir, err)
 	}
-	return &tree{root: root, dir: dir, shown: shownPath(opts.Dir, dir), fileBytes: opts.Limits.withDefaults().FileBytes}, nil
+	t := &tree{root: root, dir: dir, shown: shownPath(opts.Dir, dir), fileBytes: opts.Limits.withDefaults().FileBytes}
+	if below, err := filepath.Rel(dir, opts.Dir); err == nil && below != "." && filepath.IsLocal(below) {
+		t.below = below
+	}
+	return t, nil
 }
 
 func (t *tree) close() { _ = t.root.Close() }
@@ -163,7 +170,15 @@ func (t *tree) display(name string) string {
 	if filepath.IsAbs(t.shown) {
 		return path.Join(t.shown, name)
 	}
-	return path.Join(t.shown, cleanPath(name))
+	if name = cleanPath(name); t.below == "" {
+		return path.Join(t.shown, name)
+	}
+	// Options.Dir lies below the tree: the way out of it and back in is cut short.
+	rel, err := filepath.Rel(t.below, filepath.FromSlash(name))
+	if err != nil {
+		return path.Join(t.shown, name)
+	}
+	return filepath.ToSlash(rel)
 }
 
 // rel returns the tree path of the absolute path abs, and false outside.
