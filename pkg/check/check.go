@@ -51,6 +51,7 @@ type Engine struct {
 	mu       sync.Mutex
 	query    rego.PreparedEvalQuery
 	compiled map[string]bool // the rules that query evaluates
+	words    words           // of these rules and their library
 }
 
 // rule is what the engine knows of a rule besides its Rego.
@@ -110,6 +111,7 @@ func compileAll(ctx context.Context, files fs.FS, texts ruleTexts) (*Engine, err
 }
 
 func (e *Engine) compile(ctx context.Context, compiler *ast.Compiler, modules map[string]*ast.Module) error {
+	found := wordsOf(modules)
 	if compiler.Compile(modules); compiler.Failed() {
 		return fmt.Errorf("compile the rules: %w", compiler.Errors)
 	}
@@ -123,22 +125,23 @@ func (e *Engine) compile(ctx context.Context, compiler *ast.Compiler, modules ma
 	if err != nil {
 		return fmt.Errorf("prepare the rules: %w", err)
 	}
-	e.query = query
+	e.query, e.words = query, found
 	return nil
 }
 
 // Compile compiles all rules now, not when an input first needs them.
 func (e *Engine) Compile(ctx context.Context) error {
-	_, err := e.prepare(ctx, slices.Sorted(maps.Keys(e.byKey)))
+	_, _, err := e.prepare(ctx, slices.Sorted(maps.Keys(e.byKey)))
 	return err
 }
 
-// prepare returns a query that evaluates at least the rules with these keys.
-func (e *Engine) prepare(ctx context.Context, keys []string) (rego.PreparedEvalQuery, error) {
+// prepare returns a query that evaluates at least the rules with these keys, and
+// the words of the rules that it evaluates.
+func (e *Engine) prepare(ctx context.Context, keys []string) (rego.PreparedEvalQuery, words, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !slices.ContainsFunc(keys, func(key string) bool { return !e.compiled[key] }) {
-		return e.query, nil
+		return e.query, e.words, nil
 	}
 	compiled := maps.Clone(e.compiled)
 	for _, key := range keys {
@@ -155,15 +158,15 @@ func (e *Engine) prepare(ctx context.Context, keys []string) (rego.PreparedEvalQ
 	}
 	modules, err := parseModules(e.texts, names, ast.ParserOptions{})
 	if err != nil {
-		return rego.PreparedEvalQuery{}, err
+		return rego.PreparedEvalQuery{}, nil, err
 	}
 	// The index vouches for their types.
 	compiler := ast.NewCompiler().WithStrict(true).WithCapabilities(capabilities()).WithSkipStages(ast.StageCheckTypes)
 	if err := e.compile(ctx, compiler, modules); err != nil {
-		return rego.PreparedEvalQuery{}, err
+		return rego.PreparedEvalQuery{}, nil, err
 	}
 	e.compiled = compiled
-	return e.query, nil
+	return e.query, e.words, nil
 }
 
 // readRules reads all Rego files but the tests, and the schema of their input.
@@ -300,11 +303,11 @@ func (e *Engine) Run(ctx context.Context, in Input) ([]finding.Finding, error) {
 	if len(keys) == 0 {
 		return []finding.Finding{}, nil
 	}
-	query, err := e.prepare(ctx, keys)
+	query, read, err := e.prepare(ctx, keys)
 	if err != nil {
 		return nil, err
 	}
-	value, err := inputValue(doc)
+	value, err := inputValue(doc, read)
 	if err != nil {
 		return nil, err
 	}

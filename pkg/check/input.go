@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/vpnlint/vpnlint/pkg/cidrplan"
 	"github.com/vpnlint/vpnlint/pkg/facts"
+	"github.com/vpnlint/vpnlint/pkg/source"
 )
 
 // document is what rules read as input. Its Go types are the contract: the
@@ -106,9 +108,10 @@ func documentOf(in Input) *document {
 
 // inputValue turns the facts into the value that all rules read, once a run.
 // Unlike encoding/json it writes every field: a nil slice is an empty array, so
-// that a rule may count it.
-func inputValue(doc *document) (ast.Value, error) {
-	terms := termBuilder{strings: map[string]*ast.Term{}, zero: map[reflect.Type]*ast.Term{}, same: map[any]*ast.Term{}, late: map[int]*ast.Term{}, known: map[reflect.Type][]field{}, empty: ast.ArrayTerm()}
+// that a rule may count it. Where read is not nil, fields that it does not name
+// are left out.
+func inputValue(doc *document, read words) (ast.Value, error) {
+	terms := termBuilder{read: read, strings: map[string]*ast.Term{}, zero: map[reflect.Type]*ast.Term{}, same: map[any]*ast.Term{}, late: map[int]*ast.Term{}, known: map[reflect.Type][]field{}, empty: ast.ArrayTerm()}
 	term, err := terms.of(reflect.ValueOf(doc).Elem())
 	if err != nil {
 		return nil, fmt.Errorf("input of the rules: %w", err)
@@ -120,6 +123,7 @@ func inputValue(doc *document) (ast.Value, error) {
 // pods differ in little, and most of what a pod might have it has not. Sharing
 // halves the memory of a large run; terms never change.
 type termBuilder struct {
+	read    words
 	strings map[string]*ast.Term
 	zero    map[reflect.Type]*ast.Term // of structs without any field set
 	// same are the terms of small structs of late: all settings that a pod leaves
@@ -237,11 +241,32 @@ func (b *termBuilder) once(t *ast.Term) *ast.Term {
 // weigh on thousands of them.
 const maxSame = 2000
 
-// fields is fieldsOf, remembered.
+// words are the strings that occur in some rules, among them the name of every
+// field that they read.
+type words map[string]bool
+
+func wordsOf(modules map[string]*ast.Module) words {
+	found := words{}
+	for _, m := range modules {
+		ast.WalkTerms(m, func(t *ast.Term) bool {
+			if s, ok := t.Value.(ast.String); ok {
+				found[string(s)] = true
+			}
+			return false
+		})
+	}
+	return found
+}
+
+// fields are those of fieldsOf that rules read, remembered. References are
+// whole, for rules hand them on as they are.
 func (b *termBuilder) fields(t reflect.Type) []field {
 	have, ok := b.known[t]
 	if !ok {
 		have = fieldsOf(t)
+		if b.read != nil && t != reflect.TypeFor[source.Ref]() {
+			have = slices.DeleteFunc(have, func(f field) bool { return !b.read[f.name] })
+		}
 		b.known[t] = have
 	}
 	return have
@@ -277,7 +302,7 @@ func isText(t reflect.Type) bool {
 // InputJSON returns what the rules read as input, as indented JSON: for people
 // who write rules and their tests.
 func InputJSON(in Input) ([]byte, error) {
-	value, err := inputValue(documentOf(in))
+	value, err := inputValue(documentOf(in), nil)
 	if err != nil {
 		return nil, err
 	}

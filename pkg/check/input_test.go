@@ -44,7 +44,7 @@ func TestInputHasEveryFieldAndNoNull(t *testing.T) {
 		Plan: cidrplan.Plan{Overlaps: []cidrplan.Overlap{{
 			Set: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), {}},
 		}}},
-	}))
+	}), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -157,6 +157,56 @@ func TestRulesNeedNoMoreThanTheySay(t *testing.T) {
 		}
 	}
 	passByPlainPods(t, compiler, f.fired)
+	passByUnreadFields(t, engine, compiler, modules, f.fired)
+}
+
+// passByUnreadFields holds the rules to what leaving out fields rests on: with
+// those only that its own words name, a rule says the same.
+func passByUnreadFields(t *testing.T, engine *Engine, compiler *ast.Compiler, modules map[string]*ast.Module, fired map[string]map[string]bool) {
+	t.Helper()
+	for _, key := range sortedKeys(fired) {
+		read := map[string]*ast.Module{}
+		for name, module := range modules {
+			if name == engine.byKey[key].file || path.Dir(name) == "lib" && !strings.HasSuffix(name, "_test.rego") {
+				read[name] = module
+			}
+		}
+		query, err := rego.New(rego.Query("data."+rulesPackage+"."+key+".findings"), rego.Compiler(compiler)).PrepareForEval(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		say := func(doc *document, read words) (ast.Value, any) {
+			input, err := inputValue(doc, read)
+			if err != nil {
+				t.Fatalf("%s: %v", key, err)
+			}
+			results, err := query.Eval(t.Context(), rego.EvalParsedInput(input))
+			if err != nil || len(results) != 1 {
+				t.Fatalf("%s: %v, %v", key, results, err)
+			}
+			return input, results[0].Expressions[0].Value
+		}
+		speaks := false
+		for text := range fired[key] {
+			var doc document
+			if err := json.Unmarshal([]byte(text), &doc); err != nil {
+				t.Fatalf("%s: %v", key, err)
+			}
+			whole, want := say(&doc, nil)
+			less, have := say(&doc, wordsOf(read))
+			if !reflect.DeepEqual(have, want) {
+				t.Errorf("%s says another thing when fields are left out that it does not read:\n%v\n%v", key, want, have)
+			}
+			if whole.Compare(less) == 0 {
+				t.Errorf("%s: nothing is left out", key)
+			}
+			list, _ := want.([]any)
+			speaks = speaks || len(list) > 0
+		}
+		if !speaks {
+			t.Errorf("%s never fires on a whole input", key)
+		}
+	}
 }
 
 // passByPlainPods holds the rules to what leaving out plain pods rests on: with
@@ -176,7 +226,7 @@ func passByPlainPods(t *testing.T, compiler *ast.Compiler, fired map[string]map[
 	if err != nil || len(known.Pods) != 1 || !known.Pods[0].Plain() {
 		t.Fatalf("%+v, %v", known, err)
 	}
-	document, err := inputValue(&document{Facts: *known})
+	document, err := inputValue(&document{Facts: *known}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -225,7 +225,7 @@ func (u *UserRules) Page(id string) (string, bool) {
 
 // Run evaluates the rules, as Engine.Run does.
 func (u *UserRules) Run(ctx context.Context, in Input) ([]finding.Finding, error) {
-	value, err := inputValue(documentOf(in))
+	value, err := inputValue(documentOf(in), nil)
 	if err != nil {
 		return nil, err
 	}
