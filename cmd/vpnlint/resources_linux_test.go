@@ -51,6 +51,10 @@ func TestResources(t *testing.T) {
 			files: map[string]string{"a.yaml": strings.Repeat(configMap+"---\n", 9_000) + gateways(1_000)},
 			code:  1, says: []string{"1000 warnings"},
 		},
+		"10,000 gateways": {
+			files: map[string]string{"a.yaml": gateways(10_000)},
+			code:  1, says: []string{"10000 errors, 10000 warnings"},
+		},
 		"more documents than the limit": {
 			files: map[string]string{"a.yaml": strings.Repeat(configMap+"---\n", 30_000)},
 			code:  3, says: []string{"--limit-documents", "20000 objects"},

@@ -311,16 +311,19 @@ func (e *Engine) Run(ctx context.Context, in Input) ([]finding.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
+	// From here on the facts are not needed: neither in nor doc is used again, so
+	// that the rules have their memory.
+	places := newPlacer(in)
 	said, err := evaluate(ctx, query, value, e.byKey)
 	if err != nil {
 		return nil, err
 	}
-	return newPlacer(in).place(dropReplaced(said))
+	return places.place(dropReplaced(said))
 }
 
 // evaluate runs a query for the findings of all rules in byKey.
 func evaluate(ctx context.Context, query rego.PreparedEvalQuery, input ast.Value, byKey map[string]rule) ([]statement, error) {
-	results, err := query.Eval(ctx, rego.EvalParsedInput(input))
+	results, err := query.Eval(ctx, rego.EvalParsedInput(input), rego.EvalGenerateJSON(asTerm))
 	if err == nil {
 		// The engine is told of the context's end in its own time.
 		err = context.Cause(ctx)
@@ -334,12 +337,20 @@ func evaluate(ctx context.Context, query rego.PreparedEvalQuery, input ast.Value
 	if len(results) != 1 {
 		return nil, errors.New("run the rules: no result")
 	}
-	byRule, ok := results[0].Bindings["out"].(map[string]any)
+	out, ok := results[0].Bindings["out"].(*ast.Term)
+	if !ok {
+		return nil, errors.New("run the rules: unexpected result")
+	}
+	byRule, ok := out.Value.(ast.Object)
 	if !ok {
 		return nil, errors.New("run the rules: unexpected result")
 	}
 	return decode(byRule, byKey)
 }
+
+// asTerm leaves a result as it is: thousands of findings are decoded one at a
+// time.
+func asTerm(t *ast.Term, _ *rego.EvalContext) (any, error) { return t, nil }
 
 // user reports whether there are rules of the user, which may look at any pod.
 func (e *Engine) user() bool {
@@ -382,19 +393,20 @@ func (e *Engine) speakers(doc *document) []string {
 }
 
 // decode checks what the rules returned against the contract.
-func decode(byRule map[string]any, byKey map[string]rule) ([]statement, error) {
+func decode(byRule ast.Object, byKey map[string]rule) ([]statement, error) {
 	var said []statement
-	for _, key := range sortedKeys(byRule) {
-		r, ok := byKey[key]
+	for _, key := range byRule.Keys() { // sorted
+		name, _ := key.Value.(ast.String)
+		r, ok := byKey[string(name)]
 		if !ok {
 			return nil, fmt.Errorf("package %s has findings but no METADATA", key)
 		}
-		found, ok := byRule[key].([]any)
+		found, ok := byRule.Get(key).Value.(ast.Set)
 		if !ok {
 			return nil, fmt.Errorf("%s: findings are no set", r.meta.ID)
 		}
-		for _, f := range found {
-			s, err := decodeStatement(r, f)
+		for _, f := range found.Slice() { // sorted
+			s, err := decodeStatement(r, f.Value)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", r.meta.ID, err)
 			}

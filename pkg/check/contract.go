@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/open-policy-agent/opa/v1/ast"
+
 	"github.com/vpnlint/vpnlint/pkg/finding"
 	"github.com/vpnlint/vpnlint/pkg/source"
 )
@@ -40,8 +42,12 @@ type relatedRef struct {
 
 // decodeStatement refuses what a typing error in a rule would otherwise turn
 // into a finding without a severity, a container or a place.
-func decodeStatement(r rule, value any) (statement, error) {
-	raw, err := json.Marshal(value)
+func decodeStatement(r rule, value ast.Value) (statement, error) {
+	plain, err := ast.JSON(value)
+	if err != nil {
+		return statement{}, fmt.Errorf("finding: %w", err)
+	}
+	raw, err := json.Marshal(plain)
 	if err != nil {
 		return statement{}, fmt.Errorf("finding: %w", err)
 	}

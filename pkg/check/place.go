@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/vpnlint/vpnlint/pkg/facts"
 	"github.com/vpnlint/vpnlint/pkg/finding"
 	"github.com/vpnlint/vpnlint/pkg/source"
 )
@@ -15,20 +14,27 @@ import (
 // placer turns statements into findings with places.
 type placer struct {
 	objects map[source.ObjectID]*source.Object
-	pods    map[string]*facts.Pod
+	pods    map[string]placedPod
+}
+
+// placedPod is what findings take from a pod.
+type placedPod struct {
+	workload, namespace string
+	clusters            []string
 }
 
 func newPlacer(in Input) *placer {
 	p := &placer{
 		objects: make(map[source.ObjectID]*source.Object, len(in.Objects)),
-		pods:    map[string]*facts.Pod{},
+		pods:    map[string]placedPod{},
 	}
 	for _, o := range in.Objects {
 		p.objects[o.ID] = o
 	}
 	if in.Facts != nil {
 		for i := range in.Facts.Pods {
-			p.pods[in.Facts.Pods[i].ID] = &in.Facts.Pods[i]
+			pod := &in.Facts.Pods[i]
+			p.pods[pod.ID] = placedPod{workload: pod.Workload, namespace: pod.Object.Namespace, clusters: pod.Clusters}
 		}
 	}
 	return p
@@ -109,11 +115,11 @@ func (p *placer) finding(s statement) (finding.Finding, error) {
 		Primary:    where.Primary,
 	}
 	args := s.Verify
-	if pod := p.pods[s.Pod]; pod != nil {
+	if pod, ok := p.pods[s.Pod]; ok {
 		if s.Clusters == nil {
-			f.Clusters = sortedSet(pod.Clusters)
+			f.Clusters = sortedSet(pod.clusters)
 		}
-		args = args.forPod(*pod)
+		args = args.forPod(pod)
 	}
 	f.Verify = verifyCommands(s.rule.meta.Verify, args)
 	f.Related = p.related(s, where)

@@ -5,8 +5,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/vpnlint/vpnlint/pkg/facts"
 )
 
 // verifyArgs are what the commands that prove a finding are made out for. A
@@ -27,12 +25,12 @@ type verifyArgs struct {
 }
 
 // forPod fills in what the pod itself tells.
-func (a verifyArgs) forPod(pod facts.Pod) verifyArgs {
+func (a verifyArgs) forPod(pod placedPod) verifyArgs {
 	if a.Workload == "" {
-		a.Workload = pod.Workload
+		a.Workload = pod.workload
 	}
 	if a.Namespace == "" {
-		a.Namespace = pod.Object.Namespace
+		a.Namespace = pod.namespace
 	}
 	return a
 }

@@ -4,13 +4,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/vpnlint/vpnlint/pkg/facts"
-	"github.com/vpnlint/vpnlint/pkg/finding"
 )
 
 func TestVerifyCommands(t *testing.T) {
-	pod := facts.Pod{Workload: "deploy/vpn", Object: finding.ObjectName{Namespace: "edge"}}
+	pod := placedPod{workload: "deploy/vpn", namespace: "edge"}
 	for name, tc := range map[string]struct {
 		templates []string
 		args      verifyArgs

@@ -153,6 +153,7 @@ func (l *Linter) judge(ctx context.Context, loaded *loader.Result, opts Options)
 				claims = append(claims, known.Claims...)
 			}
 			all := r.everything(opts.Plan)
+			gaps = append(gaps, locateGaps(known.Gaps, all)...)
 			findings, err := l.evaluate(ctx, check.Input{Facts: known, Plan: cidrplan.Compute(known.Claims), Objects: all}, opts)
 			if err != nil {
 				return report.Report{}, err
@@ -160,7 +161,6 @@ func (l *Linter) judge(ctx context.Context, loaded *loader.Result, opts Options)
 			for _, f := range r.settle(findings, opts.Plan) {
 				said = append(said, held{finding: f, groups: group.Names})
 			}
-			gaps = append(gaps, locateGaps(known.Gaps, all)...)
 		}
 	}
 	files := opts.files(loaded.Files)

@@ -44,18 +44,20 @@ func readUserDir(ctx context.Context, dir string) (*check.UserRules, error) {
 
 // evaluateAll runs the built-in rules and the user's.
 func (l *Linter) evaluateAll(ctx context.Context, in check.Input) ([]finding.Finding, error) {
+	var more []finding.Finding
+	for _, u := range l.user {
+		found, err := u.Run(ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		more = append(more, found...)
+	}
+	// Last, for the engine lets go of the facts.
 	findings, err := l.engine.Run(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	for _, u := range l.user {
-		more, err := u.Run(ctx, in)
-		if err != nil {
-			return nil, err
-		}
-		findings = append(findings, more...)
-	}
-	return findings, nil
+	return append(findings, more...), nil
 }
 
 // Input returns what the rules see of the paths, as JSON: what somebody who
