@@ -66,6 +66,7 @@ func renderKustomization(ctx context.Context, t *tree, g *kustGraph, opts Option
 	candidates := a.target(ctx, g.root, nil)
 	for _, dir := range sortedKeys(g.nodes) {
 		a.patches(g.nodes[dir])
+		a.replacementFiles(g.nodes[dir])
 	}
 	for _, gap := range a.gaps {
 		if gap.Kind == finding.Unreadable {

@@ -2,6 +2,7 @@ package loader
 
 import (
 	"context"
+	"encoding/json"
 	"path"
 	"reflect"
 	"regexp"
@@ -31,6 +32,8 @@ type accumulation struct {
 	// patchFiles are the documents of patch files, which may be used for many
 	// targets.
 	patchFiles map[*source.File][]*kustPatch
+	// replacements are the files of replacements by tree path.
+	replacements map[string]*replacementFile
 	// charts are the objects of the charts that each kustomization inflates.
 	charts map[*kustNode][][]*source.Object
 }
@@ -38,7 +41,7 @@ type accumulation struct {
 func newAccumulation(t *tree, files map[string]*source.File, limits Limits) *accumulation {
 	return &accumulation{t: t, files: files, limits: limits,
 		decoded: map[string][]*source.Object{}, patchesOf: map[*kustNode][]*kustPatch{},
-		patchFiles: map[*source.File][]*kustPatch{}}
+		patchFiles: map[*source.File][]*kustPatch{}, replacements: map[string]*replacementFile{}}
 }
 
 // candidate is what an object of the result may have been made from.
@@ -180,10 +183,12 @@ type kustOrigin struct {
 	patches    []*kustPatch // those that change it, in order
 	graph      *kustGraph
 	files      map[string]*source.File
+	// replacements are the files of replacements by tree path.
+	replacements map[string]*replacementFile
 }
 
 func newKustOrigin(o *source.Object, a *accumulation, candidates []*candidate, g *kustGraph) *kustOrigin {
-	out := &kustOrigin{object: o, graph: g, files: a.files}
+	out := &kustOrigin{object: o, graph: g, files: a.files, replacements: a.replacements}
 	best := 0
 	for _, c := range candidates {
 		if c.generator != nil && (c.generator.behavior == "merge" || c.generator.behavior == "replace") {
@@ -686,6 +691,9 @@ func (o *kustOrigin) transformed(tokens []string, final any) (source.Provenance,
 	last := tokens[len(tokens)-1]
 	for i := len(o.from.layers) - 1; i >= 0; i-- {
 		n := o.from.layers[i]
+		if at, ok := o.replaced(n, tokens); ok {
+			return at, true
+		}
 		if keys := n.transformer(tokens, last, final, o); keys != nil {
 			return n.origin.Locate(source.Ref{Pointer: n.pointer(keys...)}), true
 		}
@@ -693,20 +701,90 @@ func (o *kustOrigin) transformed(tokens []string, final any) (source.Provenance,
 	return source.Provenance{}, false
 }
 
+// replaced finds the replacement of n that wrote a field: the last one wins.
+func (o *kustOrigin) replaced(n *kustNode, tokens []string) (source.Provenance, bool) {
+	for i := len(n.spec.Replacements) - 1; i >= 0; i-- {
+		rep := n.spec.Replacements[i]
+		if rep.Path == "" {
+			if keys := o.replacementTarget(&rep.Replacement, tokens); keys != nil {
+				return n.origin.Locate(source.Ref{Pointer: n.pointer(append([]string{"replacements", strconv.Itoa(i)}, keys...)...)}), true
+			}
+			continue
+		}
+		file := o.replacements[path.Join(n.dir, rep.Path)]
+		if file == nil {
+			continue
+		}
+		for j := len(file.list) - 1; j >= 0; j-- {
+			if keys := o.replacementTarget(&file.list[j], tokens); keys != nil {
+				if file.isList {
+					keys = append([]string{strconv.Itoa(j)}, keys...)
+				}
+				return file.origin.Locate(source.Ref{Pointer: "/" + strings.Join(keys, "/")}), true
+			}
+		}
+	}
+	return source.Provenance{}, false
+}
+
+// replacementTarget returns the keys of the path by which a replacement writes
+// the field, nil when it does not.
+func (o *kustOrigin) replacementTarget(rep *types.Replacement, tokens []string) []string {
+	for j, target := range rep.Targets {
+		if target == nil || !o.selectedBy(target.Select) {
+			continue
+		}
+		for f, fieldPath := range target.FieldPaths {
+			if fieldPathMatches(o.object.Tree, fieldPath, tokens) {
+				return []string{"targets", strconv.Itoa(j), "fieldPaths", strconv.Itoa(f)}
+			}
+		}
+	}
+	return nil
+}
+
+func (o *kustOrigin) selectedBy(s *types.Selector) bool {
+	return s == nil || (s.Kind == "" || s.Kind == o.object.Kind) && (s.Name == "" || slices.Contains(o.from.names(), s.Name))
+}
+
+// replacementFile is a file of replacements: one, or a list of them.
+type replacementFile struct {
+	list   []types.Replacement
+	isList bool
+	origin source.Origin
+}
+
+// replacementFiles reads the files that a kustomization takes replacements from.
+// One that holds something else is left to the library, which refuses it.
+func (a *accumulation) replacementFiles(n *kustNode) {
+	for _, rep := range n.spec.Replacements {
+		name := path.Join(n.dir, rep.Path)
+		f := a.files[name]
+		if rep.Path == "" || f == nil || a.replacements[name] != nil {
+			continue
+		}
+		v, doc, gap := parseOne(f, a.limits)
+		if gap != nil {
+			a.gaps = append(a.gaps, *gap)
+			continue
+		}
+		list, isList := v.([]any)
+		if !isList {
+			list = []any{v}
+		}
+		out := &replacementFile{isList: isList, origin: &textOrigin{doc: doc, root: doc.root, m: identity{f}}}
+		if data, err := json.Marshal(list); err != nil || json.Unmarshal(data, &out.list) != nil {
+			out.list = nil
+		}
+		a.replacements[name] = out
+	}
+}
+
 // transformer returns the keys of the field of n that gave the field its final
 // value, nil when n did not.
 func (n *kustNode) transformer(tokens []string, last string, final any, o *kustOrigin) []string {
 	text, _ := final.(string)
 	k := &n.spec
-	for i, rep := range k.Replacements {
-		for j, target := range rep.Targets {
-			for f, fieldPath := range target.FieldPaths {
-				if fieldPathMatches(o.object.Tree, fieldPath, tokens) && (target.Select == nil || target.Select.Kind == "" || target.Select.Kind == o.object.Kind) {
-					return []string{"replacements", strconv.Itoa(i), "targets", strconv.Itoa(j), "fieldPaths", strconv.Itoa(f)}
-				}
-			}
-		}
-	}
 	if last == "namespace" && k.Namespace != "" && k.Namespace == text {
 		return []string{"namespace"}
 	}
