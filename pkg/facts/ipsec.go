@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/vpnlint/vpnlint/pkg/grammar"
@@ -20,6 +21,8 @@ type ipsecConn struct {
 	anyone bool
 	// pass: a policy that keeps its selectors out of every tunnel.
 	pass bool
+	// unread: it inherits from more sections than are looked at.
+	unread bool
 }
 
 // ipsec reads strongSwan's (and Libreswan's) configuration files.
@@ -56,7 +59,7 @@ func (r *tunnelReader) ipsec() {
 	r.ipsecBypassPlugin()
 	if !complete {
 		t.Routes.State = Unknown
-		r.missed("some traffic selectors are filled in later", t.Config, aspectRoutes)
+		r.missed("some traffic selectors cannot be read, or are filled in later", t.Config, aspectRoutes)
 		return
 	}
 	t.Routes.State = Absent
@@ -69,6 +72,9 @@ func (r *tunnelReader) ipsec() {
 // ipsecConn adds one connection to the tunnel; false when a selector cannot be
 // read.
 func (r *tunnelReader) ipsecConn(conn ipsecConn, at source.Ref) bool {
+	if conn.unread {
+		return false
+	}
 	t := r.t
 	local, localOK := selectors(conn.local, at)
 	remote, remoteOK := selectors(conn.remote, at)
@@ -224,38 +230,43 @@ func keyValue(line string, base int) (string, grammar.Word, bool) {
 	return key, w, key != ""
 }
 
-// inherited looks a key up in a section, then in what it names with also=, then
-// in %default.
-func inherited(sections map[string]*ipsecSection, s *ipsecSection, key string) grammar.Word {
-	seen := map[*ipsecSection]bool{}
-	var look func(s *ipsecSection) (grammar.Word, bool)
-	look = func(s *ipsecSection) (grammar.Word, bool) {
-		if s == nil || seen[s] {
-			return grammar.Word{}, false
-		}
-		seen[s] = true
-		if w, has := s.keys[key]; has {
-			return w, true
-		}
-		for _, name := range s.also {
-			if w, has := look(sections[name]); has {
-				return w, true
+// maxInherited bounds the sections that one connection inherits from: a chain of
+// also= through a whole file would be walked from each of its sections.
+const maxInherited = 16
+
+// lineage returns a section, then what it names with also=, then %default, in the
+// order in which their keys count; complete is false where there are more.
+func lineage(sections map[string]*ipsecSection, s *ipsecSection) (out []*ipsecSection, complete bool) {
+	complete = true
+	var add func(s *ipsecSection)
+	add = func(s *ipsecSection) {
+		switch {
+		case s == nil || slices.Contains(out, s):
+		case len(out) > maxInherited:
+			complete = false
+		default:
+			out = append(out, s)
+			for _, name := range s.also {
+				add(sections[name])
 			}
 		}
-		return grammar.Word{}, false
 	}
-	if w, has := look(s); has {
-		return w
-	}
-	w, _ := look(sections["%default"])
-	return w
+	add(s)
+	add(sections["%default"])
+	return out, complete
 }
 
 func ipsecConnOf(sections map[string]*ipsecSection, s *ipsecSection) ipsecConn {
+	from, complete := lineage(sections, s)
 	get := func(keys ...string) grammar.Word {
 		for _, key := range keys {
-			if w := inherited(sections, s, key); w.Set() {
-				return w
+			for _, s := range from {
+				if w, has := s.keys[key]; has {
+					if w.Set() {
+						return w
+					}
+					break // empty, which is an answer
+				}
 			}
 		}
 		return grammar.Word{}
@@ -267,6 +278,7 @@ func ipsecConnOf(sections map[string]*ipsecSection, s *ipsecSection) ipsecConn {
 		pool: get("rightsourceip", "rightaddresspool"), virtual: get("leftsourceip").Set(),
 		anyone: right == "%any" || right == "%any4" || right == "%any6",
 		pass:   kind == "passthrough" || kind == "pass",
+		unread: !complete,
 	}
 }
 
