@@ -83,10 +83,10 @@ type chartRef struct {
 	unknown string
 }
 
-// title is the chart as people write it.
+// title is the chart as people write it, "" when it has no name.
 func (c chartRef) title() string {
 	name := cmp.Or(c.name, c.path)
-	if c.version != "" && isPlain(c.version) {
+	if name != "" && c.version != "" && isPlain(c.version) {
 		name += " " + c.version
 	}
 	return name
@@ -337,7 +337,7 @@ func (g *gitops) miss(r *release, why, read string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.missing = append(g.missing, missingChart{
-		name: r.chart.name, title: r.chart.title(), why: why, read: read, file: at.File, line: at.Span.Start.Line,
+		name: r.chart.name, title: cmp.Or(r.chart.title(), "of the "+r.kind+" "+r.object.Name), why: why, read: read, file: at.File, line: at.Span.Start.Line,
 	})
 }
 

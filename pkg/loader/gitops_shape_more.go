@@ -89,6 +89,18 @@ func (s *shaper) volume(item given) *made {
 			out.set(k, copied(spec.get(k)))
 		}
 		out.set("name", written(id, item))
+	case "image", "ephemeral": // since 4
+		if s.major < 4 {
+			s.refuse(item.get("type"), "%q is no type of persistence before version 4", kind)
+			break
+		}
+		if kind == "image" {
+			if reference := s.image(item.get("image")); reference != nil {
+				source.set("reference", reference)
+			}
+			source.setGiven("pullPolicy", item.get("pullPolicy"))
+		}
+		out.set(kind, source)
 	default:
 		s.refuse(item.get("type"), "%q is no type of persistence", kind)
 	}

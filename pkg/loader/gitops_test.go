@@ -1,6 +1,7 @@
 package loader
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -263,4 +264,39 @@ func walkPlaces(o *source.Object) {
 		}
 	}
 	visit(o.Tree, source.Ref{Object: "x"})
+}
+
+func TestShapeVolumesOfVersionFour(t *testing.T) {
+	values := `
+controllers: {main: {containers: {app: {image: {repository: example.org/web, tag: "1"}}}}}
+persistence:
+  plugin: {type: image, image: "example.org/plugin:2", pullPolicy: Always, globalMounts: [{path: /plugin}]}
+  skin: {type: image, image: {repository: example.org/skin, tag: 3}}
+  scratch: {type: ephemeral, size: 1Gi}
+`
+	objects, s := shapeOf(t, "4.4.0", values)
+	if s.problem != "" {
+		t.Fatal(s.problem)
+	}
+	for at, want := range map[string]string{"0.image.reference": "example.org/plugin:2", "0.image.pullPolicy": "Always", "1.ephemeral": "map[]", "2.image.reference": "example.org/skin:3"} {
+		if got := fmt.Sprint(fieldAt(t, objects["Deployment web"], "spec.template.spec.volumes."+at)); got != want {
+			t.Errorf("%s: got %s, want %s", at, got, want)
+		}
+	}
+	if _, s := shapeOf(t, "3.7.3", values); s.problem == "" {
+		t.Error("version 3 takes volumes of images")
+	}
+}
+
+func TestAChartWithoutANameIsCalledByItsRelease(t *testing.T) {
+	dir := writeTree(t, `-- a.yaml --
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: runner, namespace: ci}
+spec: {chart: {spec: {version: 1.2.3}}, values: {a: 1}}
+`)
+	r := loadDir(t, dir, ".")
+	if len(r.Gaps) != 1 || !strings.HasPrefix(r.Gaps[0].What, "the chart of the HelmRelease runner was not available") {
+		t.Errorf("%+v", r.Gaps)
+	}
 }
