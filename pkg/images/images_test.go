@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func load(t *testing.T) *Catalog {
+func loaded(t *testing.T) *Catalog {
 	t.Helper()
 	c, err := Load()
 	if err != nil {
@@ -19,7 +19,7 @@ func load(t *testing.T) *Catalog {
 
 // TestCatalogue holds the data against what its readers rely on.
 func TestCatalogue(t *testing.T) {
-	c := load(t)
+	c := loaded(t)
 	roles := []Role{Server, Client, Either, Mesh, Gateway, Proxy, UI, Operator, NodeMasquerade}
 	kinds := []string{"wireguard", "openvpn", "ipsec", "mesh", "proxy", "other"}
 	forms := []Form{Plain, Netmask, Network24, X24, Octets24}
@@ -143,7 +143,7 @@ func TestDecodeRefuses(t *testing.T) {
 }
 
 func TestMatch(t *testing.T) {
-	c := load(t)
+	c := loaded(t)
 	tests := []struct {
 		image, family string
 		conf          Confidence
@@ -250,7 +250,7 @@ func TestMatch(t *testing.T) {
 
 // TestLookAlikes has every row of FG C0's list and of FG F.
 func TestLookAlikes(t *testing.T) {
-	c := load(t)
+	c := loaded(t)
 	for _, image := range []string{
 		"tailscale/k8s-operator:v1.80.0", "tailscale/k8s-nameserver:stable", "ghcr.io/tailscale/k8s-proxy", "ghcr.io/tailscale/tsidp",
 		"netbirdio/management", "netbirdio/signal", "netbirdio/relay", "netbirdio/dashboard", "netbirdio/kubernetes-operator",
@@ -276,7 +276,7 @@ func TestLookAlikes(t *testing.T) {
 }
 
 func TestHints(t *testing.T) {
-	c := load(t)
+	c := loaded(t)
 	tests := []struct {
 		name, image string
 		hints       Hints
@@ -357,7 +357,7 @@ func TestVersion(t *testing.T) {
 }
 
 func TestKeys(t *testing.T) {
-	c := load(t)
+	c := loaded(t)
 	key := func(family, name string) Key {
 		t.Helper()
 		k, ok := c.Family(family).Env.Find(name)
