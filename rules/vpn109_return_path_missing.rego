@@ -11,8 +11,8 @@
 #   something must lead the pool back to this pod: a route of the cloud network, or Calico routing it.
 #   A pool that is routed also has to pass the source checks of the CNI: Calico and Cilium drop what a
 #   pod sends with foreign addresses, unless `cni.projectcalico.org/allowedSourcePrefixes` or the like
-#   says otherwise. That part needs a route plan that names the pool as routed; without a plan this
-#   rule speaks of the missing translation only.
+#   says otherwise. That part needs a plan that names the pool as routed, and is checked for
+#   Calico only; otherwise this rule speaks of the missing translation only.
 #
 #   With translation, policies and firewalls see the gateway's address and never the client's.
 #
@@ -33,12 +33,15 @@
 #   fires: |
 #     A gateway with a private client pool forwards in the kernel, nothing in the pod masquerades the
 #     pool, and nothing in the tree leads it back. **Error** when what the image does by itself is known
-#     and its configuration is in view, **warning** otherwise.
+#     and its configuration is in view, **warning** otherwise. **Warning**, too: the plan says that the
+#     pool is routed, and Calico is the cluster's CNI, whose source check drops the clients' packets.
 #   silent: |
 #     - a script, a hook, a variable or the image itself masquerades the pool
 #     - a route or a Calico pool in the tree holds the pool
 #     - the tunnel connects whole networks (peers with networks behind them, OpenVPN `route`)
 #     - translation in user space: Tailscale, SecureNAT, NetBird's netstack mode
+#     - for the source check: the annotation `cni.projectcalico.org/allowedSourcePrefixes`, another CNI,
+#       a cluster that is not known, and a translation that cannot be seen
 #     - the pod is on the host network, or has further networks whose routers may know the pool
 #     - scripts or configuration that may masquerade cannot be seen
 #   remedy: "Masquerade the pool in the pod (iptables -t nat -A POSTROUTING -s POOL ! -o TUNNEL -j MASQUERADE), or give the cluster network a route to it."
@@ -78,6 +81,51 @@ findings contains finding if {
 		"verify": pods.gateway_checks(pod),
 	}
 }
+
+# A pool that is routed to the pod leaves it with the clients' addresses.
+findings contains finding if {
+	some pod in pods.forwarders
+	pod.host_network.value == "false"
+	pod.attached.state == "absent"
+	not pod.annotations["cni.projectcalico.org/allowedSourcePrefixes"]
+	some tunnel in pod.tunnels
+	tunnel.side == "server"
+	tunnel.user_space != "present"
+	tunnel.masquerade.state == "absent"
+	some cluster in pods.clusters(pod)
+	cluster.cni == "calico"
+	some planned in cluster.plan.client_pools
+	routed := brought(planned, tunnel)
+	count(routed) > 0
+	finding := {
+		"ref": places.either(pod.metadata, pod.ref),
+		"pod": pod.id,
+		"severity": "warning",
+		"message": sprintf(
+			"the plan routes the clients' pool %s to this pod and nothing translates it, but Calico%s drops what a pod sends with addresses that are not its own: requests of clients end at the node unless the annotation cni.projectcalico.org/allowedSourcePrefixes names the pool and Felix's workloadSourceSpoofing is Any",
+			[text.set_list(routed), text.of_cluster(cluster.name)],
+		),
+		"containers": pods.data_plane(pod),
+		"clusters": {cluster.name | cluster.name != ""},
+		"related": reasons(planned, cluster),
+		"verify": pods.gateway_checks(pod),
+	}
+}
+
+# The part of the tunnel's pool that the plan says is routed.
+brought(planned, tunnel) := {p.prefix |
+	planned.routed.state == "present"
+	some p in tunnel.pool
+	net.cidr_contains(planned.range.prefix, p.prefix)
+}
+
+reasons(planned, cluster) := [r |
+	some r in [
+		{"ref": planned.routed.ref, "says": sprintf("the plan says that %s is routed", [planned.range.text])},
+		{"ref": cluster.cni_ref, "says": "Calico is the CNI"},
+	]
+	places.written(r.ref)
+]
 
 severity(tunnel) := "error" if visible(tunnel)
 

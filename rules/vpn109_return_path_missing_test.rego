@@ -77,3 +77,36 @@ test_silent_when_unknown if {
 test_silent_when_the_route_is_unknown if {
 	count(vpn109.findings) == 0 with input as gateway({"pool_routed": testing.switch("unknown")})
 }
+
+to_pod(pod, tunnel, cluster) := {
+	"facts": testing.facts({
+		"clusters": [testing.cluster(object.union({"cni": "calico", "cni_ref": testing.ref("/calico"), "plan": testing.planned({"client_pools": [object.union(testing.planned_pool("10.8.0.0/24", []), {"routed": testing.switch("present")})]})}, cluster))],
+		"pods": [testing.pod(object.union({"clusters": ["prod"], "tunnels": [server(object.union({"pool_routed": testing.switch("present")}, tunnel))]}, pod))],
+	}),
+	"plan": testing.plan([]),
+}
+
+test_fires_for_the_source_check_of_a_routed_pool if {
+	found := vpn109.findings with input as to_pod({}, {}, {})
+	count(found) == 1
+	some f in found
+	f.severity == "warning"
+	f.ref == testing.ref("/spec/template/metadata")
+	f.clusters == {"prod"}
+	contains(f.message, "the plan routes the clients' pool 10.8.0.0/24 to this pod")
+	{r.ref | some r in f.related} == {testing.ref("/switch"), testing.ref("/calico")}
+}
+
+test_silent_with_allowed_source_prefixes if {
+	annotated := {"annotations": {"cni.projectcalico.org/allowedSourcePrefixes": "[\"10.8.0.0/24\"]"}}
+	count(vpn109.findings) == 0 with input as to_pod(annotated, {}, {})
+}
+
+test_silent_for_another_cni if {
+	count(vpn109.findings) == 0 with input as to_pod({}, {}, {"cni": "flannel"})
+}
+
+test_silent_for_the_source_check_when_unknown if {
+	count(vpn109.findings) == 0 with input as to_pod({"cluster_known": "unknown"}, {}, {})
+	count(vpn109.findings) == 0 with input as to_pod({}, {"masquerade": testing.switch("unknown")}, {})
+}

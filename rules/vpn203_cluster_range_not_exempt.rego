@@ -23,6 +23,7 @@
 #     - the list is the agent's default, or cannot be seen
 #     - the cluster's ranges are not in view
 #     - only the service range is missing
+#     - the plan names a VPN with `sourceAddress: node` that leads to what is missing
 #   remedy: "Add the missing range to the list."
 #   verify: [agent-rules]
 #   needs: ["facts.agents.missing_pods | facts.agents.missing_nodes"]
@@ -35,13 +36,14 @@ import data.vpnlint.lib.text
 
 findings contains finding if {
 	some agent in explicit
-	count(agent.missing_pods) > 0
+	missing := unmeant(agent, agent.missing_pods)
+	count(missing) > 0
 	finding := {
 		"ref": agent.list.ref,
 		"severity": "warning",
 		"message": sprintf(
 			"the exemption list (%s) leaves out %s of the pod range %s%s: packets between pods get the node's address on the way to these",
-			[entries(agent), text.list(agent.missing_pods), declared(agent.pod_ranges), text.of_cluster(agent.cluster)],
+			[entries(agent), text.list(missing), declared(agent.pod_ranges), text.of_cluster(agent.cluster)],
 		),
 		"related": places.ranges(agent.pod_ranges),
 		"clusters": masquerade.clusters(agent),
@@ -51,18 +53,32 @@ findings contains finding if {
 
 findings contains finding if {
 	some agent in explicit
-	count(agent.missing_nodes) > 0
+	missing := unmeant(agent, agent.missing_nodes)
+	count(missing) > 0
 	finding := {
 		"ref": agent.list.ref,
 		"severity": "note",
 		"message": sprintf(
 			"the exemption list (%s) leaves out %s of the node range %s%s: packets from pods to other nodes get the node's address",
-			[entries(agent), text.list(agent.missing_nodes), declared(agent.node_ranges), text.of_cluster(agent.cluster)],
+			[entries(agent), text.list(missing), declared(agent.node_ranges), text.of_cluster(agent.cluster)],
 		),
 		"related": places.ranges(agent.node_ranges),
 		"clusters": masquerade.clusters(agent),
 		"verify": masquerade.verify(agent, []),
 	}
+}
+
+# The plan says of a VPN that the far side shall see nodes: such a part is meant
+# to be rewritten.
+unmeant(agent, missing) := [m | some m in missing; not meant(agent, m)]
+
+meant(agent, prefix) if {
+	some c in input.facts.clusters
+	c.name == agent.cluster
+	some v in c.plan.vpn
+	v.source_address.value == "node"
+	some d in v.destinations
+	net.cidr_contains(d.prefix, prefix)
 }
 
 explicit contains agent if {

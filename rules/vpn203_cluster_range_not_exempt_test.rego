@@ -55,3 +55,20 @@ test_silent_when_unknown if {
 		"missing_pods": ["10.4.0.0/14"],
 	})
 }
+
+with_choice(source) := {
+	"facts": testing.facts({
+		"agents": [testing.agent({"missing_pods": ["10.6.0.0/16"]})],
+		"clusters": [testing.cluster({"plan": testing.planned({"vpn": [testing.planned_vpn({"destinations": testing.prefixes(["10.6.0.0/16"]), "source_address": source})]})})],
+	}),
+	"plan": testing.plan([]),
+}
+
+test_silent_for_what_the_plan_wants_rewritten if {
+	count(vpn203.findings) == 0 with input as with_choice(testing.set_to("node"))
+}
+
+test_fires_for_what_the_plan_wants_kept if {
+	count(vpn203.findings) == 1 with input as with_choice(testing.set_to("pod"))
+	count(vpn203.findings) == 1 with input as with_choice(testing.unset)
+}

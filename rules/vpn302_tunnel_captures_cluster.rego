@@ -131,9 +131,21 @@ verb(caught, needed) := "enter" if certain(caught, needed)
 
 verb(caught, needed) := "may enter" if not certain(caught, needed)
 
-bypass(tunnel, caught) := sprintf("; %s lacks %s", [key(tunnel), text.set_list(lacking(caught))]) if count(lacking(caught)) > 0
+bypass(tunnel, caught) := sprintf("; %s lacks %s%s", [key(tunnel), text.set_list(lacking(caught)), suggestion(caught)]) if {
+	count(lacking(caught)) > 0
+}
 
 bypass(_, caught) := "" if count(lacking(caught)) == 0
+
+# The whole list as the image reads it. Each cluster has another one.
+suggestion(caught) := sprintf("; write %s", [concat(" and ", split(caught[0].suggestion, "\n"))]) if one_suggestion(caught)
+
+suggestion(caught) := "" if not one_suggestion(caught)
+
+one_suggestion(caught) if {
+	count(caught) == 1
+	caught[0].suggestion != ""
+}
 
 lacking(caught) := {prefix | some c in caught; some prefix in c.missing}
 

@@ -132,3 +132,17 @@ test_silent_when_ranges_unknown_but_something_is_bypassed if {
 		[testing.need("name")],
 	)
 }
+
+test_fires_and_writes_the_list_out if {
+	with_list := object.union(services, {"suggestion": "ROUTE=10.96.0.0/12\nROUTE_2=10.244.0.0/16"})
+	found := vpn302.findings with input as with_tunnel({"captures": [with_list]}, [testing.need("name")])
+	some f in found
+	endswith(f.message, "lacks 10.96.0.0/12; write ROUTE=10.96.0.0/12 and ROUTE_2=10.244.0.0/16")
+}
+
+test_fires_without_a_list_for_two_clusters if {
+	with_list := object.union(services, {"suggestion": "ROUTE=10.96.0.0/12"})
+	found := vpn302.findings with input as with_tunnel({"captures": [with_list, object.union(with_list, {"cluster": "lab"})]}, [testing.need("name")])
+	some f in found
+	not contains(f.message, "write ROUTE")
+}

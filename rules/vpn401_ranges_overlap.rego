@@ -23,6 +23,8 @@
 #   silent: |
 #     - ranges of the same role, and the pool and destinations of one VPN
 #     - ranges of different clusters
+#     - pods inside the nodes' range where the plan says `agent: aws-vpc-cni`: they take its addresses
+#     - a VPN of the plan with `fullTunnel: true` that holds a range of the cluster
 #     - default routes, routes to the cluster's own ranges that a gateway hands to its clients,
 #       Calico pools that only exempt a destination, ranges that enclose the cluster by design
 #   remedy: "Give one of the two a range that meets none of the others."
@@ -64,6 +66,8 @@ harmful contains o if {
 	not meant(o.b)
 	not enclosed(o)
 	not both_evidence(o)
+	not pods_of_nodes(o)
+	not full_tunnel(o)
 	places.written(primary(o))
 }
 
@@ -72,6 +76,34 @@ harmful contains o if {
 both_evidence(o) if {
 	o.a.strength == "evidence"
 	o.b.strength == "evidence"
+}
+
+# The AWS VPC CNI gives pods addresses of the nodes' network.
+pods_of_nodes(o) if {
+	{o.a.role, o.b.role} == {"pod", "node"}
+	some c in input.facts.clusters
+	c.name == o.cluster
+	c.plan.masquerade.value == "aws-vpc-cni"
+}
+
+# What is meant to take everything holds the cluster's ranges, too.
+full_tunnel(o) if {
+	o.relation == "b-in-a"
+	takes_all(o.cluster, o.a)
+}
+
+full_tunnel(o) if {
+	o.relation == "a-in-b"
+	takes_all(o.cluster, o.b)
+}
+
+takes_all(cluster, claim) if {
+	claim.role == "vpn"
+	some c in input.facts.clusters
+	c.name == cluster
+	some v in c.plan.vpn
+	v.full_tunnel.state == "present"
+	v.owner == claim.owner
 }
 
 role_name := {

@@ -88,3 +88,31 @@ test_silent_for_two_pieces_of_evidence if {
 test_silent_when_unknown if {
 	severities([testing.overlap(object.union(vpn, {"at": testing.nowhere}), object.union(pods, {"at": testing.nowhere}), "a-in-b", ["10.20.0.0/16"])]) == set()
 }
+
+with_plan(given, list) := {"facts": testing.facts({"clusters": [testing.cluster({"plan": testing.planned(given)})]}), "plan": testing.plan(list)}
+
+of_nodes := [testing.overlap(testing.claim("pod", "10.0.64.0/18"), testing.claim("node", "10.0.0.0/16"), "a-in-b", ["10.0.64.0/18"])]
+
+test_fires_for_pods_inside_the_nodes if {
+	count(vpn401.findings) == 1 with input as with_plan({"masquerade": testing.set_to("calico")}, of_nodes)
+}
+
+test_silent_for_pods_inside_the_nodes_by_design if {
+	count(vpn401.findings) == 0 with input as with_plan({"masquerade": testing.set_to("aws-vpc-cni")}, of_nodes)
+}
+
+wide := object.union(testing.claim("vpn", "10.0.0.0/8"), {"owner": "VPN exit"})
+
+exit := testing.planned_vpn({"name": "exit", "owner": "VPN exit", "full_tunnel": testing.switch("present")})
+
+test_silent_for_a_full_tunnel_that_holds_a_range if {
+	count(vpn401.findings) == 0 with input as with_plan({"vpn": [exit]}, [testing.overlap(wide, pods, "b-in-a", ["10.16.0.0/12"])])
+}
+
+test_fires_for_a_full_tunnel_that_lies_inside_a_range if {
+	count(vpn401.findings) == 1 with input as with_plan({"vpn": [exit]}, [testing.overlap(object.union(wide, {"prefix": "10.20.0.0/16"}), pods, "a-in-b", ["10.20.0.0/16"])])
+}
+
+test_fires_for_a_wide_vpn_that_is_no_full_tunnel if {
+	count(vpn401.findings) == 1 with input as with_plan({"vpn": [object.union(exit, {"full_tunnel": testing.switch("absent")})]}, [testing.overlap(wide, pods, "b-in-a", ["10.16.0.0/12"])])
+}
