@@ -2,8 +2,10 @@ package loader
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -78,7 +80,7 @@ func checkSchema(c *chart.Chart, s *valueScope, src *chartSource) (gaps []findin
 	}
 	schema, err := compiler.Compile(name)
 	if err != nil {
-		return unusable(strings.ReplaceAll(err.Error(), name, "values.schema.json"))
+		return unusable(strings.ReplaceAll(noSchema(err), name, "values.schema.json"))
 	}
 	var invalid *jsonschema.ValidationError
 	if err := schema.Validate(s.values); !errors.As(err, &invalid) {
@@ -91,17 +93,8 @@ func checkSchema(c *chart.Chart, s *valueScope, src *chartSource) (gaps []findin
 		return unusable(strings.ReplaceAll(why, name, "values.schema.json"))
 	}
 	printer := message.NewPrinter(language.English)
-	var visit func(e *jsonschema.ValidationError)
-	visit = func(e *jsonschema.ValidationError) {
-		if len(gaps) == maxSchemaErrors {
-			return
-		}
-		for _, cause := range e.Causes {
-			visit(cause)
-		}
-		if len(e.Causes) > 0 {
-			return
-		}
+	found := rootCauses(invalid)
+	for _, e := range found[:min(len(found), maxSchemaErrors)] {
 		ref := s.ref(e.InstanceLocation)
 		at := ref.At
 		if at.File == "" {
@@ -119,8 +112,41 @@ func checkSchema(c *chart.Chart, s *valueScope, src *chartSource) (gaps []findin
 			Consequence: "helm install refuses these values; the chart was rendered all the same",
 		})
 	}
-	visit(invalid)
 	return gaps
+}
+
+// rootCauses returns the errors without causes below an error, in the order of their
+// places: the library finds them in the order of a map.
+func rootCauses(e *jsonschema.ValidationError) []*jsonschema.ValidationError {
+	if len(e.Causes) == 0 {
+		return []*jsonschema.ValidationError{e}
+	}
+	var out []*jsonschema.ValidationError
+	for _, cause := range e.Causes {
+		out = append(out, rootCauses(cause)...)
+	}
+	slices.SortStableFunc(out, func(a, b *jsonschema.ValidationError) int {
+		return cmp.Or(slices.Compare(a.InstanceLocation, b.InstanceLocation), cmp.Compare(a.Error(), b.Error()))
+	})
+	return out
+}
+
+// noSchema says why a schema cannot be used: of one that breaks the rules for
+// schemas the first place where it does.
+func noSchema(err error) string {
+	var broken *jsonschema.SchemaValidationError
+	var invalid *jsonschema.ValidationError
+	if !errors.As(err, &broken) || !errors.As(broken.Err, &invalid) {
+		return oneLine(err.Error())
+	}
+	found := rootCauses(invalid)
+	first := found[0]
+	why := fmt.Sprintf("%s is no valid schema: /%s: %s", strings.TrimSuffix(broken.URL, "#"), strings.Join(first.InstanceLocation, "/"),
+		first.ErrorKind.LocalizedString(message.NewPrinter(language.English)))
+	if n := len(found) - 1; n > 0 {
+		why += fmt.Sprintf("; there are %d more such places", n)
+	}
+	return why
 }
 
 // refCycle returns what an error says of a schema that leads back to itself

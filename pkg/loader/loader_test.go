@@ -400,6 +400,24 @@ func TestFilesBelowTheWorkingDirectoryAreShownWithoutTheWayOutOfIt(t *testing.T)
 	}
 }
 
+func TestASchemaThatIsNoneIsNamedInOneLine(t *testing.T) {
+	dir := writeTree(t, `-- Chart.yaml --
+apiVersion: v2
+name: web
+version: 1.0.0
+-- values.schema.json --
+{"$schema": "https://json-schema.org/draft/2020-12/schema", "properties": {"b": {"$id": "#/b"}, "a": {"$id": "#/a"}, "c": {"$id": "#/c"}}}
+-- templates/a.yaml --
+`+podA)
+	for range 8 {
+		r := loadDir(t, dir, ".")
+		if len(r.Gaps) != 1 || !strings.HasPrefix(r.Gaps[0].Why, "values.schema.json is no valid schema: /properties/a/$id: ") ||
+			!strings.HasSuffix(r.Gaps[0].Why, "; there are 2 more such places") || strings.Contains(r.Gaps[0].Why, "\n") {
+			t.Fatalf("%+v", r.Gaps)
+		}
+	}
+}
+
 func FuzzManifest(f *testing.F) {
 	for _, seed := range []string{
 		podA, podA + "---\n" + podA, "a: &a [*a]\n", "a: |2+\n   x\n\n", `{"apiVersion":"v1","kind":"List","items":[{}]}`,
