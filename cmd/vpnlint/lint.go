@@ -233,7 +233,11 @@ func runLint(cmd *cobra.Command, paths []string, flags lintFlags, std streams) e
 			fmt.Fprintln(std.err, report.Plain("skipped "+s.Path+": "+s.Why))
 		}
 	} else if result.Summary.Inputs == 0 && len(result.Gaps) == 0 {
-		fmt.Fprintln(std.err, "vpnlint: nothing was checked: no chart, kustomization or manifest was found (-v says why each file was skipped)")
+		hint := "no chart, kustomization or manifest was found (-v says why each file was skipped)"
+		if !slices.ContainsFunc(paths, func(p string) bool { return p != "-" }) {
+			hint = "standard input holds no Kubernetes object"
+		}
+		fmt.Fprintln(std.err, "vpnlint: nothing was checked: "+hint)
 	}
 	for _, s := range sinks {
 		err := writeSink(s, std.out, func(w io.Writer) error {

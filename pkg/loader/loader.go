@@ -175,6 +175,9 @@ type target struct {
 }
 
 func (l *load) target(p string) (target, error) {
+	if p == "" { // of a variable that is not set; filepath would make it "."
+		return target{}, &PathError{Path: `""`, Err: errors.New("the path is empty")}
+	}
 	resolved, err := filepath.EvalSymlinks(l.opts.abs(p))
 	if err != nil {
 		return target{}, &PathError{Path: p, Err: reason(err)}

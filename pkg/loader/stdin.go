@@ -3,6 +3,7 @@ package loader
 import (
 	"context"
 	"path"
+	"slices"
 	"strings"
 
 	sigsyaml "sigs.k8s.io/yaml"
@@ -21,6 +22,15 @@ func (l *load) stdin(ctx context.Context) outcome {
 	if err != nil {
 		g := unreadable(stdinName, err)
 		return outcome{rendered: rendered{gaps: []finding.Gap{g}}}
+	}
+	if !slices.ContainsFunc(splitDocuments(text), func(c chunk) bool { return !blankDocument(text[c.start:c.end]) }) {
+		// Whoever pipes means to check something, and the shell does not tell
+		// that what should have written it failed.
+		return outcome{rendered: rendered{gaps: []finding.Gap{{
+			Kind: finding.Unreadable, File: stdinName, What: "standard input is empty",
+			Why:         "the command before the pipe wrote nothing; see whether it failed (set -o pipefail)",
+			Consequence: "nothing of it was checked",
+		}}}}
 	}
 	out := l.decode(ctx, source.NewFile(stdinName, text), ".", true)
 	l.nameSources(ctx, out.objects)
