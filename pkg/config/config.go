@@ -115,6 +115,17 @@ func (c *Config) Members(input string) []int {
 	return out
 }
 
+// within reports whether all that a glob can match lies in a path that the user
+// gave.
+func (c *Config) within(glob, input string) bool {
+	input = filepath.FromSlash(input)
+	if !filepath.IsAbs(input) {
+		input = filepath.Join(c.workDir, input)
+	}
+	rel, err := filepath.Rel(input, filepath.Join(c.dir, filepath.FromSlash(source.GlobRoot(glob))))
+	return err == nil && filepath.IsLocal(rel)
+}
+
 // matches holds an absolute path against a glob that is relative to dir.
 func matches(glob, dir, name string) bool {
 	rel, err := filepath.Rel(dir, name)
@@ -242,6 +253,7 @@ func (c *Config) rules(d *decoder, file document, known []string) {
 		entry.Covers = func(file string) bool {
 			return matches(entry.Path, c.dir, filepath.Join(c.workDir, filepath.FromSlash(file)))
 		}
+		entry.Within = func(input string) bool { return c.within(entry.Path, input) }
 		c.Suppress = append(c.Suppress, entry)
 	}
 	for i, cluster := range file.Clusters {

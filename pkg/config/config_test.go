@@ -248,4 +248,7 @@ func TestFind(t *testing.T) {
 	if entry := c.Suppress[0]; !entry.Covers("x") || entry.Covers("x/y") || entry.Covers("../x") {
 		t.Errorf("the entry covers the wrong files")
 	}
+	if entry := c.Suppress[0]; !entry.Within(".") || !entry.Within("../..") || !entry.Within(filepath.Join(dir, "repo")) || entry.Within("x") || entry.Within("-") {
+		t.Errorf("the entry lies within the wrong paths")
+	}
 }

@@ -99,7 +99,7 @@ func (l *Linter) Run(ctx context.Context, paths []string, opts Options) (report.
 	if err != nil {
 		return report.Report{}, err
 	}
-	return l.judge(ctx, loaded, opts)
+	return l.judge(ctx, paths, loaded, opts)
 }
 
 // Run is New and Linter.Run in one, for a single run: rules and catalogue are
@@ -122,7 +122,7 @@ func Run(ctx context.Context, paths []string, opts Options) (report.Report, erro
 	if err != nil {
 		return report.Report{}, err
 	}
-	return done.linter.judge(ctx, loaded, opts)
+	return done.linter.judge(ctx, paths, loaded, opts)
 }
 
 // load are the loader's options with what the plan file adds.
@@ -135,7 +135,7 @@ func (o Options) load() loader.Options {
 }
 
 // judge takes what was loaded through facts, plan and rules.
-func (l *Linter) judge(ctx context.Context, loaded *loader.Result, opts Options) (report.Report, error) {
+func (l *Linter) judge(ctx context.Context, paths []string, loaded *loader.Result, opts Options) (report.Report, error) {
 	groups, err := l.distinct(ctx, loaded.Groups)
 	if err != nil {
 		return report.Report{}, err
@@ -165,7 +165,7 @@ func (l *Linter) judge(ctx context.Context, loaded *loader.Result, opts Options)
 	}
 	files := opts.files(loaded.Files)
 	complaints := applySuppressions(readSuppressions(files, groups, opts.entries()), said,
-		suppress.Run{Rules: l.Rules(), Off: opts.off(), Unseen: unseen(gaps, files)})
+		suppress.Run{Rules: l.Rules(), Off: opts.off(), Unseen: unseen(gaps, files), Paths: paths, Files: slices.Sorted(maps.Keys(loaded.Files))})
 	for _, f := range applySeverities(complaints, opts.Plan) {
 		said = append(said, held{finding: f, groups: setNames(groups)})
 	}

@@ -47,3 +47,17 @@ func GlobSegments(p string) []string {
 	}
 	return strings.Split(p, "/")
 }
+
+// GlobRoot returns the longest path, without a leading slash, in which lies all
+// that a glob can match: the segments before the first wildcard, "" for all
+// paths. Of a glob without a wildcard that is the glob itself.
+func GlobRoot(glob string) string {
+	segments := GlobSegments(glob)
+	for i, s := range segments {
+		if strings.ContainsAny(s, `*?[\`) {
+			segments = segments[:i]
+			break
+		}
+	}
+	return strings.Join(segments, "/")
+}

@@ -40,3 +40,13 @@ func TestMatchGlobEnds(t *testing.T) {
 		t.Error("matches")
 	}
 }
+
+func TestGlobRoot(t *testing.T) {
+	for glob, want := range map[string]string{
+		"**": "", "*": "", "a/**": "a", "a/b/*.yaml": "a/b", "a/b": "a/b", "/a/b/": "a/b", "a/[b]/c": "a", `a/\*/c`: "a", "a?/b": "", "": "",
+	} {
+		if got := source.GlobRoot(glob); got != want {
+			t.Errorf("GlobRoot(%q) = %q, want %q", glob, got, want)
+		}
+	}
+}

@@ -35,6 +35,9 @@ type Entry struct {
 	// Covers reports whether the glob matches a file, given relative to the working
 	// directory; nil: Path is relative to that, too.
 	Covers func(file string) bool
+	// Within reports whether all that the glob can match lies in a path, or is it,
+	// given relative to the working directory or absolute; nil: as for Covers.
+	Within func(path string) bool
 }
 
 // directive is one suppression as somebody wrote it.
@@ -46,6 +49,7 @@ type directive struct {
 	object finding.ObjectName // of an annotation
 	glob   string             // of an entry
 	covers func(file string) bool
+	within func(path string) bool
 }
 
 // valid reports whether d says enough to suppress anything.
@@ -101,8 +105,14 @@ func New(files map[string]*source.File, objects []*source.Object, entries []Entr
 		if covers == nil {
 			covers = func(file string) bool { return source.MatchGlob(e.Path, file) }
 		}
+		within := e.Within
+		if within == nil {
+			within = func(path string) bool {
+				return source.MatchGlob(strings.TrimSuffix(path, "/")+"/**", source.GlobRoot(e.Path))
+			}
+		}
 		s.entries = append(s.entries, s.add(directive{
-			by: byConfig, rules: []string{e.Rule}, reason: e.Reason, at: e.At, glob: e.Path, covers: covers,
+			by: byConfig, rules: []string{e.Rule}, reason: e.Reason, at: e.At, glob: e.Path, covers: covers, within: within,
 		}))
 	}
 	return s
@@ -237,11 +247,36 @@ type Run struct {
 	// Unseen reports whether the rule could not judge all of the file, so that
 	// its silence there means nothing.
 	Unseen func(file, rule string) bool
+	// Paths are what the run was asked to look at, Files what it read. A run over
+	// a part of the tree says nothing of an entry about more than that part.
+	Paths, Files []string
+}
+
+// silent reports whether the silence of a rule where d speaks means something:
+// that the run looked at all of it, and the rule could judge it.
+func (d *directive) silent(rule string, run Run) bool {
+	if run.Unseen(d.at.File, rule) {
+		return false
+	}
+	if d.by != byConfig {
+		return true
+	}
+	read := false
+	for _, file := range run.Files {
+		if !d.covers(file) {
+			continue
+		}
+		if read = true; run.Unseen(file, rule) {
+			return false
+		}
+	}
+	return read && slices.ContainsFunc(run.Paths, d.within)
 }
 
 // Complaints says which suppressions give no reason or suppressed nothing: the
 // findings of VPN001. used are all that Of returned. A rule that did not run on
-// a file is not said to have found nothing there.
+// a file is not said to have found nothing there, nor one of whose files the run
+// read a part.
 func (s *Set) Complaints(used map[Use]bool, run Run) []finding.Finding {
 	var out []finding.Finding
 	at := slices.IndexFunc(run.Rules, func(m finding.RuleMeta) bool { return m.ID == Rule })
@@ -291,7 +326,7 @@ func (s *Set) complaints(i int, used map[Use]bool, run Run) []string {
 		case !known && ownID.MatchString(id):
 			out = append(out, "there is no rule "+id+", so the "+noun+" suppresses nothing of it")
 		case !known: // of a user's rules that are not part of this run
-		case d.valid() && !used[Use{i, id}] && !run.Off[id] && !run.Unseen(d.at.File, id):
+		case d.valid() && !used[Use{i, id}] && !run.Off[id] && d.silent(id, run):
 			unused = append(unused, id)
 		}
 	}

@@ -118,6 +118,7 @@ func TestComplaints(t *testing.T) {
 	comment := func(text string) *Set { return New(texts("a.yaml", "a: 1 # vpnlint:ignore "+text+"\n"), nil, nil) }
 	const nothingHere = "finds nothing on this line or the one below: the comment suppresses nothing now, and would hide what comes"
 	const nothingThere = "find nothing on this line or the one below: the comment suppresses nothing now, and would hide what comes"
+	lab := Entry{Rule: "VPN301", Path: "lab/**", Reason: "x", At: place("plan.yaml", 9)}
 	for name, tc := range map[string]struct {
 		set  *Set
 		run  Run
@@ -146,8 +147,18 @@ func TestComplaints(t *testing.T) {
 			want: []string{"9 the entry gives no reason, so it does not suppress VPN301"},
 		},
 		"an entry": {
-			set:  New(nil, nil, []Entry{{Rule: "VPN301", Path: "lab/**", Reason: "x", At: place("plan.yaml", 9)}}),
+			set: New(nil, nil, []Entry{lab}), run: Run{Paths: []string{"."}, Files: []string{"a.yaml", "lab/x.yaml"}},
 			want: []string{"9 VPN301 finds nothing in lab/**: the entry suppresses nothing now, and would hide what comes"},
+		},
+		"an entry, in its directory": {
+			set: New(nil, nil, []Entry{lab}), run: Run{Paths: []string{"a", "lab/"}, Files: []string{"lab/x.yaml"}},
+			want: []string{"9 VPN301 finds nothing in lab/**: the entry suppresses nothing now, and would hide what comes"},
+		},
+		"an entry about files that were not read": {set: New(nil, nil, []Entry{lab}), run: Run{Paths: []string{"."}, Files: []string{"a.yaml"}}},
+		"an entry about more than what was read":  {set: New(nil, nil, []Entry{lab}), run: Run{Paths: []string{"lab/x.yaml"}, Files: []string{"lab/x.yaml"}}},
+		"an entry about files that were not seen": {
+			set: New(nil, nil, []Entry{lab}),
+			run: Run{Paths: []string{"."}, Files: []string{"lab/x.yaml", "lab/y.yaml"}, Unseen: func(file, _ string) bool { return file == "lab/y.yaml" }},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
