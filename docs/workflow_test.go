@@ -1,6 +1,7 @@
 package docs_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -71,6 +72,92 @@ func readmeWorkflow(t *testing.T) string {
 	}
 	t.Fatal("no workflow in the README")
 	return ""
+}
+
+// TestActionRuns runs the script of the action: what it says of the report, and
+// with which code it ends.
+func TestActionRuns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds and runs the program")
+	}
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("bash is not installed")
+	}
+	var action struct {
+		Inputs map[string]struct {
+			Default string `json:"default"`
+		} `json:"inputs"`
+		Runs struct {
+			Steps []struct {
+				ID  string            `json:"id"`
+				Run string            `json:"run"`
+				Env map[string]string `json:"env"`
+			} `json:"steps"`
+		} `json:"runs"`
+	}
+	if err := yaml.Unmarshal([]byte(read(t, "../action.yml")), &action); err != nil {
+		t.Fatal(err)
+	}
+	step := action.Runs.Steps[len(action.Runs.Steps)-1]
+	if step.ID != "lint" {
+		t.Fatalf("the last step is %q", step.ID)
+	}
+	temp := t.TempDir()
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(temp, "vpnlint"), "../cmd/vpnlint")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("building the program: %v\n%s", err, out)
+	}
+	input := regexp.MustCompile(`^\$\{\{ inputs\.([\w-]+) \}\}$`)
+	const (
+		broken  = "apiVersion: v1\nkind: Pod\nmetadata: [\n"
+		gateway = "apiVersion: v1\nkind: Pod\nmetadata: {name: vpn}\nspec:\n  containers:\n    - name: wireguard\n" +
+			"      image: ghcr.io/wg-easy/wg-easy:14\n      securityContext: {capabilities: {add: [NET_ADMIN]}}\n"
+	)
+	for name, c := range map[string]struct {
+		manifest string
+		inputs   map[string]string
+		old      bool // a report of an earlier run is there
+		want     string
+	}{
+		"findings":   {manifest: gateway, want: "sarif-file=vpnlint.sarif\nexit-code=1\n"},
+		"never":      {manifest: gateway, inputs: map[string]string{"fail-on": "never"}, want: "sarif-file=vpnlint.sarif\nexit-code=0\n"},
+		"gap":        {manifest: broken, inputs: map[string]string{"fail-on": "never"}, want: "sarif-file=vpnlint.sarif\nexit-code=3\n"},
+		"allow-gaps": {manifest: broken, inputs: map[string]string{"allow-gaps": "true"}, want: "sarif-file=vpnlint.sarif\nexit-code=0\n"},
+		"usage":      {manifest: gateway, inputs: map[string]string{"fail-on": "sometimes"}, old: true, want: "exit-code=2\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			output := filepath.Join(t.TempDir(), "output")
+			cmd := exec.CommandContext(t.Context(), bash, "-e", "-o", "pipefail", "-c", step.Run)
+			cmd.Dir = dir
+			cmd.Env = append(os.Environ(), "RUNNER_TEMP="+temp, "GITHUB_OUTPUT="+output)
+			for variable, value := range step.Env {
+				m := input.FindStringSubmatch(value)
+				if m == nil {
+					t.Fatalf("%s is no input: %s", variable, value)
+				}
+				given, ok := c.inputs[m[1]]
+				if !ok {
+					given = action.Inputs[m[1]].Default
+				}
+				cmd.Env = append(cmd.Env, variable+"="+given)
+			}
+			files := map[string]string{"pod.yaml": c.manifest}
+			if c.old {
+				files["vpnlint.sarif"] = "{}"
+			}
+			for file, text := range files {
+				if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			out, _ := cmd.CombinedOutput() // its exit code is in the output file, too
+			if got := read(t, output); got != c.want || !strings.HasSuffix(got, fmt.Sprintf("exit-code=%d\n", cmd.ProcessState.ExitCode())) {
+				t.Errorf("got %q and exit code %d, want %q\n%s", got, cmd.ProcessState.ExitCode(), c.want, out)
+			}
+		})
+	}
 }
 
 // TestActionsArePinned: an action of others is named by commit, with the
