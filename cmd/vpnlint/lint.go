@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -185,6 +186,9 @@ func parseSinks[F ~string](outputs []string, parse func(string) (F, error)) ([]s
 			if stdout++; stdout > 1 {
 				return nil, fmt.Errorf("--output %s: only one format can go to standard output, write FORMAT=FILE for the others", o)
 			}
+		}
+		if slices.ContainsFunc(sinks, func(s sink[F]) bool { return hasFile && s.file != "" && filepath.Clean(s.file) == filepath.Clean(file) }) {
+			return nil, fmt.Errorf("--output %s: another format already goes to %s and would be lost", o, file)
 		}
 		sinks = append(sinks, sink[F]{format: format, file: file})
 	}

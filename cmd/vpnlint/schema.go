@@ -1,19 +1,42 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/vpnlint/vpnlint/pkg/config"
 	"github.com/vpnlint/vpnlint/pkg/report"
+	"github.com/vpnlint/vpnlint/pkg/suggest"
 	"github.com/vpnlint/vpnlint/rules"
 )
 
 func newSchema(std streams) *cobra.Command {
-	cmd := &cobra.Command{Use: "schema", Short: "Print the JSON schemas"}
+	cmd := &cobra.Command{
+		Use:   "schema",
+		Short: "Print the JSON schemas",
+		Args: func(cmd *cobra.Command, args []string) error {
+			var names []string
+			for _, c := range cmd.Commands() {
+				names = append(names, c.Name())
+			}
+			slices.Sort(names)
+			want := "want one of " + strings.Join(names, ", ")
+			if len(args) == 0 {
+				return errors.New("schema: no name given: " + want)
+			}
+			if near := suggest.Nearest(args[0], names); near != "" {
+				want = "did you mean vpnlint schema " + near + "?"
+			}
+			return fmt.Errorf("schema: there is none of %q: %s", args[0], want)
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }, // without it, Args are not looked at
+	}
 	cmd.AddCommand(&cobra.Command{
 		Use:   "input",
 		Short: "Print the schema of what the rules see",
