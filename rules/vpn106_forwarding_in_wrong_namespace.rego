@@ -24,9 +24,11 @@
 #   fires: |
 #     **Error**: a pod with a VPN in it has `net.*` sysctls and `hostNetwork: true`. **Warning**: nothing
 #     in the gateway's own manifest turns forwarding on, and a workload of the same cluster writes it on
-#     the nodes, or in the gateway's pod through `kubectl exec`.
+#     the nodes, or in the gateway's pod through `kubectl exec`. Where no cluster is named, the workload
+#     stands in the gateway's own chart, kustomization or directory, or one above or below it.
 #   silent: |
 #     - the gateway declares it as well, or anything else makes it certain in its namespace
+#     - the other workload stands elsewhere in the tree, and no cluster is named: VPN101 speaks then
 #     - the other workload is a VPN itself, or writes only in its own pod
 #     - whether the gateway declares it cannot be seen
 #   remedy: "Set it in the gateway's own pod: a pod sysctl, or a privileged init container of this pod."
@@ -88,7 +90,7 @@ sets_itself(pod) if {
 writers(pod) := [writer |
 	some [other, evidence] in attempts
 	other.id != pod.id
-	other.clusters == pod.clusters
+	beside(other, pod)
 	some how in reaches(other, evidence, pod)
 	writer := {
 		"name": sprintf("%s %s", [other.object.kind, other.object.name]),
@@ -104,6 +106,30 @@ attempts := [[other, evidence] |
 	some evidence in other.forwarding.ipv4.evidence
 	evidence.value == "1"
 ]
+
+# The other one certainly works on the nodes that the gateway runs on. Things
+# that no cluster is named for need not have anything to do with each other,
+# unless they stand together.
+beside(other, pod) if {
+	other.unit == pod.unit
+	other.clusters == pod.clusters
+}
+
+beside(other, pod) if {
+	pods.together(other, pod)
+	count(pod.clusters) > 0
+}
+
+beside(other, pod) if {
+	pods.together(other, pod)
+	count(pod.clusters) == 0
+	some [outer, inner] in [[other.unit, pod.unit], [pod.unit, other.unit]]
+	encloses(outer, inner)
+}
+
+encloses(".", _)
+
+encloses(outer, inner) if startswith(inner, sprintf("%s/", [outer]))
 
 reaches(other, evidence, pod) := {"this sets it on the nodes"} if {
 	other.host_network.value == "true"

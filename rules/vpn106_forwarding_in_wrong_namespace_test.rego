@@ -63,6 +63,27 @@ test_silent_in_another_cluster if {
 	count(vpn106.findings) == 0 with input as testing.pods([testing.pod({"clusters": ["lab"]}), tuning])
 }
 
+test_silent_for_an_unrelated_directory if {
+	elsewhere := object.union(tuning, {"unit": "apps/vpn-tuning"})
+	count(vpn106.findings) == 0 with input as testing.pods([testing.pod({}), elsewhere])
+}
+
+test_fires_for_a_directory_above_or_below if {
+	every unit in [".", "apps", "apps/vpn/nodes"] {
+		count(vpn106.findings) == 1 with input as testing.pods([testing.pod({}), object.union(tuning, {"unit": unit})])
+	}
+}
+
+test_fires_anywhere_in_a_named_cluster if {
+	elsewhere := object.union(tuning, {"unit": "infra", "clusters": ["prod"]})
+	count(vpn106.findings) == 1 with input as testing.pods([testing.pod({"clusters": ["prod"]}), elsewhere])
+}
+
+test_silent_when_the_cluster_is_not_known if {
+	elsewhere := object.union(tuning, {"unit": "apps", "cluster_known": "unknown"})
+	count(vpn106.findings) == 0 with input as testing.pods([testing.pod({}), elsewhere])
+}
+
 test_silent_when_the_job_enters_another_pod if {
 	count(vpn106.findings) == 0 with input as testing.pods([testing.pod({}), job("kubectl exec deploy/db -- sysctl -w net.ipv4.ip_forward=1")])
 }

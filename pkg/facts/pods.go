@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"path"
 	"sort"
 	"strings"
 
@@ -122,6 +123,7 @@ func newPodView(ix *index, t template, clusters []*Cluster, catalog *images.Cata
 	pod.Surge = surgeOf(o)
 	pod.RunsToCompletion = runsToCompletion(o)
 	pod.PerNode = o.Kind == "DaemonSet"
+	pod.Unit = path.Clean(o.Unit)
 	pod.Clusters = clusterNames(clusters)
 	pod.HostNetwork = boolSetting(p.spec.get("hostNetwork"))
 	pod.Attached = attached(t.pod.get("metadata", "annotations", networksAnnotation))

@@ -115,6 +115,13 @@ containers:
 	}
 }
 
+func TestAPodKnowsTheDirectoryOfItsInput(t *testing.T) {
+	objects := decode(t, "apps/vpn/", deployment("containers: [{name: app, image: example.com/app}]"))
+	if got := factsOf(t, objects).Pods[0].Unit; got != "apps/vpn" {
+		t.Errorf("unit %q, want apps/vpn", got)
+	}
+}
+
 func TestSecurityContextOfTheContainerWinsOverThePod(t *testing.T) {
 	p, s := onlyPod(t, deployment(`
 securityContext: {runAsUser: 1000}

@@ -131,6 +131,9 @@ type Pod struct {
 
 	Role    Role   `json:"role"`
 	RoleWhy string `json:"role_why"`
+	// Unit is the directory of what was rendered as one: the chart, the
+	// kustomization, or that of a plain manifest; "." for the working directory.
+	Unit string `json:"unit"`
 	// Clusters it belongs to; empty: the nameless one of the tree, or it is not known.
 	Clusters []string `json:"clusters"`
 	// ClusterKnown: Unknown where several clusters are equally near, so that it may

@@ -38,7 +38,7 @@ pod(given) := made(
 		"labels": {}, "annotations": {}, "replicas": 1, "replicas_ref": ref("/spec/replicas"),
 		"surge": {"state": "absent", "value": "", "ref": nowhere}, "state_per_replica": false,
 		"runs_to_completion": false, "per_node": false, "sysctls": [], "rejections": [], "attached": switch("absent"),
-		"role": "gateway", "role_why": "a server", "clusters": [], "cluster_known": "present",
+		"role": "gateway", "role_why": "a server", "unit": "apps/vpn", "clusters": [], "cluster_known": "present",
 		"host_network": {"state": "absent", "value": "false", "ref": nowhere},
 		"dns_policy": {"state": "absent", "value": "ClusterFirst", "ref": nowhere},
 		"cluster_resolver": switch("present"),
