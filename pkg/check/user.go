@@ -26,6 +26,7 @@ import (
 // UserRules are a user's rules, compiled. They are immutable and safe for
 // concurrent use.
 type UserRules struct {
+	dir      string
 	query    rego.PreparedEvalQuery
 	byKey    map[string]rule
 	metadata []finding.RuleMeta
@@ -58,7 +59,7 @@ func NewUserRules(ctx context.Context, files fs.FS, dir string) (*UserRules, err
 	if err != nil {
 		return nil, err
 	}
-	u := &UserRules{byKey: map[string]rule{}}
+	u := &UserRules{dir: dir, byKey: map[string]rule{}}
 	for _, name := range sortedKeys(modules) {
 		if err := u.read(name, modules[name]); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
@@ -222,6 +223,9 @@ func (u *UserRules) Page(id string) (string, bool) {
 	}
 	return text, true
 }
+
+// Dir is what the directory of the rules is called in messages.
+func (u *UserRules) Dir() string { return u.dir }
 
 // Run evaluates the rules, as Engine.Run does.
 func (u *UserRules) Run(ctx context.Context, in Input) ([]finding.Finding, error) {

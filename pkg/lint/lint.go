@@ -5,6 +5,7 @@ package lint
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -27,8 +28,8 @@ type Options struct {
 	// Load says how charts and kustomizations are rendered, within which limits.
 	Load loader.Options
 	// RulesTime bounds the evaluation of the rules over one group of objects; 0:
-	// DefaultRulesTime. To take longer is an error of the run: a report without
-	// some of its findings would look like a pass.
+	// DefaultRulesTime. To take longer is a gap of kind unreadable, for a report
+	// without some of its findings is no pass.
 	RulesTime time.Duration
 	// Plan is the plan file, nil for none.
 	Plan *config.Config
@@ -154,10 +155,11 @@ func (l *Linter) judge(ctx context.Context, paths []string, loaded *loader.Resul
 			}
 			all := r.everything(opts.Plan)
 			gaps = append(gaps, locateGaps(known.Gaps, all)...)
-			findings, err := l.evaluate(ctx, check.Input{Facts: known, Plan: cidrplan.Compute(known.Claims), Objects: all}, opts)
+			findings, late, err := l.evaluate(ctx, check.Input{Facts: known, Plan: cidrplan.Compute(known.Claims), Objects: all}, opts)
 			if err != nil {
 				return report.Report{}, err
 			}
+			gaps = append(gaps, late...)
 			for _, f := range r.settle(findings, opts.Plan) {
 				said = append(said, held{finding: f, groups: group.Names})
 			}
@@ -226,20 +228,52 @@ func (o Options) off() map[string]bool {
 	return off
 }
 
-// evaluate runs the rules within their time.
-func (l *Linter) evaluate(ctx context.Context, in check.Input, opts Options) ([]finding.Finding, error) {
-	limit := cmp.Or(opts.RulesTime, DefaultRulesTime)
-	ctx, cancel := context.WithTimeoutCause(ctx, limit,
-		fmt.Errorf("the rules took longer than the limit of %s over %d objects; raise --limit-rules-seconds, or lint fewer paths at once", limit, len(in.Objects)))
-	defer cancel()
-	findings, err := l.evaluateAll(ctx, in)
-	if cause := context.Cause(ctx); err != nil && cause != nil {
-		err = cause
+// evaluate runs the rules: each directory of the user's by itself, then the
+// built-in ones, last, for they let go of the facts. Rules that do not end in
+// their time say nothing, which is a gap, and the others are run all the same.
+func (l *Linter) evaluate(ctx context.Context, in check.Input, opts Options) ([]finding.Finding, []finding.Gap, error) {
+	var findings []finding.Finding
+	var gaps []finding.Gap
+	within := func(name string, run func(context.Context, check.Input) ([]finding.Finding, error)) error {
+		limit := cmp.Or(opts.RulesTime, DefaultRulesTime)
+		timed, cancel := context.WithTimeoutCause(ctx, limit, errRulesTime)
+		defer cancel()
+		found, err := run(timed, in)
+		switch {
+		case err != nil && ctx.Err() == nil && errors.Is(context.Cause(timed), errRulesTime):
+			gaps = append(gaps, lateGap(name, limit, in.Objects))
+		case err != nil:
+			return fmt.Errorf("evaluate the rules: %w", err)
+		}
+		findings = append(findings, found...)
+		return nil
 	}
-	if err != nil {
-		return nil, fmt.Errorf("evaluate the rules: %w", err)
+	for _, u := range l.user {
+		if err := within("the rules of "+u.Dir(), u.Run); err != nil {
+			return nil, nil, err
+		}
 	}
-	return findings, nil
+	if err := within("the rules", l.engine.Run); err != nil {
+		return nil, nil, err
+	}
+	return findings, gaps, nil
+}
+
+var errRulesTime = errors.New("the rules took too long")
+
+// lateGap says that rules did not end in their time.
+func lateGap(rules string, limit time.Duration, objects []*source.Object) finding.Gap {
+	g := finding.Gap{
+		Kind:        finding.Unreadable,
+		What:        fmt.Sprintf("%s were not evaluated to the end over %d objects", rules, len(objects)),
+		Why:         fmt.Sprintf("they took longer than the limit of %s; raise --limit-rules-seconds, or lint fewer paths at once", limit),
+		Consequence: "nothing of what they would say of these objects is in this report",
+	}
+	if len(objects) > 0 {
+		at := objects[0].Origin.Locate(source.Ref{Object: objects[0].ID}).Primary
+		g.File, g.Line = at.File, at.Span.Start.Line
+	}
+	return g
 }
 
 func (l *Linter) read(ctx context.Context, objects []*source.Object, opts facts.Options) (*facts.Facts, error) {

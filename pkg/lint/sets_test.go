@@ -9,18 +9,25 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vpnlint/vpnlint/pkg/finding"
 	"github.com/vpnlint/vpnlint/pkg/lint"
 	"github.com/vpnlint/vpnlint/pkg/loader"
 )
 
-// TestRulesTime: rules that take too long end the run with an error, never with
-// the findings that there were until then.
+// TestRulesTime: rules that take too long are a gap that no run passes with.
 func TestRulesTime(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(repoRoot(t), "examples")
-	_, err := lint.Run(context.Background(), []string{"."}, lint.Options{Load: loader.Options{Dir: dir}, RulesTime: time.Nanosecond})
-	if err == nil || !strings.Contains(err.Error(), "--limit-rules-seconds") || !strings.Contains(err.Error(), "limit of 1ns") {
-		t.Errorf("got %v", err)
+	dir := filepath.Join(repoRoot(t), "examples", "VPN101")
+	r, err := lint.Run(context.Background(), []string{"bad"}, lint.Options{Load: loader.Options{Dir: dir}, RulesTime: time.Nanosecond})
+	if err != nil || len(r.Gaps) != 1 {
+		t.Fatalf("gaps %v, error %v", r.Gaps, err)
+	}
+	g := r.Gaps[0]
+	if g.Kind != finding.Unreadable || !strings.HasPrefix(g.File, "bad/") || !strings.Contains(g.Why, "--limit-rules-seconds") || !strings.Contains(g.Why, "limit of 1ns") {
+		t.Errorf("got %+v", g)
+	}
+	if code := (lint.Policy{}).ExitCode(r); code != lint.ExitGaps {
+		t.Errorf("exit code %d", code)
 	}
 }
 

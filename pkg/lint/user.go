@@ -8,7 +8,6 @@ import (
 	"github.com/vpnlint/vpnlint/pkg/check"
 	"github.com/vpnlint/vpnlint/pkg/cidrplan"
 	"github.com/vpnlint/vpnlint/pkg/facts"
-	"github.com/vpnlint/vpnlint/pkg/finding"
 	"github.com/vpnlint/vpnlint/pkg/loader"
 )
 
@@ -40,24 +39,6 @@ func readUserDir(ctx context.Context, dir string) (*check.UserRules, error) {
 	}
 	defer func() { _ = root.Close() }() // only read from
 	return check.NewUserRules(ctx, root.FS(), dir)
-}
-
-// evaluateAll runs the built-in rules and the user's.
-func (l *Linter) evaluateAll(ctx context.Context, in check.Input) ([]finding.Finding, error) {
-	var more []finding.Finding
-	for _, u := range l.user {
-		found, err := u.Run(ctx, in)
-		if err != nil {
-			return nil, err
-		}
-		more = append(more, found...)
-	}
-	// Last, for the engine lets go of the facts.
-	findings, err := l.engine.Run(ctx, in)
-	if err != nil {
-		return nil, err
-	}
-	return append(findings, more...), nil
 }
 
 // Input returns what the rules see of the paths, as JSON: what somebody who
