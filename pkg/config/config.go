@@ -73,7 +73,19 @@ type Cluster struct {
 	Name string
 	// All: the file names no paths, so that every input belongs to it.
 	All   bool
-	paths []string
+	Paths []string
+	// At is where the file names its paths, Missing the paths that lead to no file
+	// or directory.
+	At      source.Location
+	Missing []Missing
+}
+
+// Missing is a path of a cluster that leads nowhere: the part of the glob before
+// its first wildcard is no file or directory. It is no error, because a part of
+// the repository may not be checked out.
+type Missing struct {
+	Glob, Path string
+	At         source.Location
 }
 
 // Off reports whether a rule is turned off.
@@ -106,7 +118,7 @@ func (c *Config) Members(input string) []int {
 	}
 	var out []int
 	for i, cluster := range c.Clusters {
-		if cluster.All || slices.ContainsFunc(cluster.paths, func(glob string) bool {
+		if cluster.All || slices.ContainsFunc(cluster.Paths, func(glob string) bool {
 			return matches(glob, c.dir, filepath.Join(c.workDir, filepath.FromSlash(input)))
 		}) {
 			out = append(out, i)
@@ -131,6 +143,9 @@ func matches(glob, dir, name string) bool {
 	rel, err := filepath.Rel(dir, name)
 	if err != nil || !filepath.IsLocal(rel) {
 		return false
+	}
+	if lead := source.GlobRoot(glob); len(source.GlobSegments(lead)) == len(source.GlobSegments(glob)) {
+		glob += "/**" // without a wildcard it names a file, or a directory with all that is in it
 	}
 	return source.MatchGlob(glob, filepath.ToSlash(rel))
 }
@@ -198,12 +213,19 @@ func Parse(text *source.File, opts Options) (*Config, error) {
 
 func (c *Config) clusters(d *decoder, file document) {
 	seen := seenNames{}
+	root := targetRoot{dir: loader.TreeRoot(c.dir)}
 	for i, doc := range file.Clusters {
 		at := "/clusters/" + strconv.Itoa(i)
 		seen.once(d, at+"/name", "cluster", string(doc.Name))
 		cluster := Cluster{Name: string(doc.Name), All: !has(d, at, "paths")}
-		for _, g := range doc.Paths {
-			cluster.paths = append(cluster.paths, string(g))
+		if !cluster.All {
+			cluster.At = d.doc.Key(at + "/paths")
+		}
+		for j, g := range doc.Paths {
+			cluster.Paths = append(cluster.Paths, string(g))
+			if lead := source.GlobRoot(string(g)); lead != "" && root.missing(filepath.Join(c.dir, filepath.FromSlash(lead))) {
+				cluster.Missing = append(cluster.Missing, Missing{Glob: string(g), Path: lead, At: d.at(at + "/paths/" + strconv.Itoa(j))})
+			}
 		}
 		c.Clusters = append(c.Clusters, cluster)
 		d.contradictions(at, doc)
@@ -450,6 +472,12 @@ func (r targetRoot) file(name string) string {
 		return "is no regular file"
 	}
 	return says
+}
+
+// missing reports whether there is no such file or directory.
+func (r targetRoot) missing(name string) bool {
+	_, err := loader.StatInTree(r.dir, name)
+	return errors.Is(err, os.ErrNotExist)
 }
 
 func (r targetRoot) stat(name string) (fs.FileInfo, string) {

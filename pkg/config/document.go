@@ -27,7 +27,7 @@ type document struct {
 
 type clusterDoc struct {
 	Name                 name          `json:"name" need:"true" doc:"How reports name the cluster."`
-	Paths                []glob        `json:"paths" doc:"Which inputs belong to the cluster: globs relative to this file, matched against the directory of a chart or kustomization, or against a manifest file. Absent: all inputs. An input may belong to several clusters; it is checked against each of them."`
+	Paths                []glob        `json:"paths" doc:"Which inputs belong to the cluster: globs relative to this file, matched against the directory of a chart or kustomization, or against a manifest file. A glob without a wildcard names a file, or a directory with all that is in it. Absent: all inputs. An input may belong to several clusters; it is checked against each of them."`
 	Pods                 []prefix      `json:"pods" doc:"The ranges that pods take their addresses from."`
 	Services             []prefix      `json:"services" doc:"The ranges of ClusterIPs."`
 	Nodes                []prefix      `json:"nodes" doc:"The ranges of the nodes' addresses."`

@@ -1,11 +1,16 @@
 package lint
 
 import (
+	"context"
+	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/vpnlint/vpnlint/pkg/config"
 	"github.com/vpnlint/vpnlint/pkg/facts"
 	"github.com/vpnlint/vpnlint/pkg/finding"
+	"github.com/vpnlint/vpnlint/pkg/images"
 	"github.com/vpnlint/vpnlint/pkg/source"
 )
 
@@ -33,17 +38,9 @@ func readings(objects []*source.Object, plan *config.Config) []reading {
 	}
 	out := []reading{{cluster: map[source.ObjectID]string{}}}
 	unclaimed := map[source.ObjectID]bool{}
-	byPath := map[string][]int{}
+	clustersOf := membership(plan)
 	for _, o := range objects {
-		clusters := plan.Named(o.Cluster)
-		if o.Cluster == "" {
-			known, ok := byPath[o.Path]
-			if !ok {
-				known = plan.Members(o.Path)
-				byPath[o.Path] = known
-			}
-			clusters = known
-		}
+		clusters := clustersOf(o)
 		unclaimed[o.ID] = len(clusters) == 0
 		for _, i := range clusters {
 			members[i][o.ID] = true
@@ -68,6 +65,105 @@ func readings(objects []*source.Object, plan *config.Config) []reading {
 		}
 	}
 	return out
+}
+
+// membership returns a function that tells to which clusters of the plan an
+// object belongs: the one of its target, or those whose paths its input matches.
+func membership(plan *config.Config) func(*source.Object) []int {
+	byPath := map[string][]int{}
+	return func(o *source.Object) []int {
+		if o.Cluster != "" {
+			return plan.Named(o.Cluster)
+		}
+		known, ok := byPath[o.Path]
+		if !ok {
+			known = plan.Members(o.Path)
+			byPath[o.Path] = known
+		}
+		return known
+	}
+}
+
+// unplanned says what the plan's paths miss: those that lead nowhere, and inputs
+// that carry something of a VPN and belong to no cluster. Without it a misspelt
+// path would turn rules off, and the report would look like a pass.
+func unplanned(ctx context.Context, objects []*source.Object, plan *config.Config, catalog *images.Catalog) ([]finding.Gap, error) {
+	if !plan.HasClusters() {
+		return nil, nil
+	}
+	var gaps []finding.Gap
+	var names []string
+	for _, c := range plan.Clusters {
+		names = append(names, c.Name)
+		for _, m := range c.Missing {
+			gaps = append(gaps, finding.Gap{
+				Kind: finding.Unresolved, File: plan.File, Line: m.At.Span.Start.Line,
+				What:        fmt.Sprintf("paths of cluster %s: %s", c.Name, m.Glob),
+				Why:         fmt.Sprintf("there is no file or directory %s beside this file; correct the path", m.Path),
+				Consequence: "no input belongs to the cluster by it",
+			})
+		}
+	}
+	clustersOf := membership(plan)
+	var stray []*source.Object
+	for _, o := range objects {
+		if len(clustersOf(o)) == 0 {
+			stray = append(stray, o)
+		}
+	}
+	inputs, err := needRanges(ctx, stray, catalog)
+	if err != nil || len(inputs) == 0 {
+		return gaps, err
+	}
+	const shown = 3
+	what := strings.Join(inputs[:min(shown, len(inputs))], ", ")
+	if more := len(inputs) - shown; more > 0 {
+		what += fmt.Sprintf(" and %d more", more)
+	}
+	if len(names) > shown {
+		names = append(names[:shown:shown], "…")
+	}
+	return append(gaps, finding.Gap{
+		Kind: finding.Unresolved, File: plan.File, Line: plan.Clusters[0].At.Span.Start.Line,
+		What:        "the cluster of " + what,
+		Why:         "the paths of no cluster match (" + strings.Join(names, ", ") + "); add the input to the paths of the cluster that it runs in",
+		Consequence: "rules that need the ranges of a cluster are silent about it",
+	}), nil
+}
+
+// needRanges returns the inputs, sorted, in which rules look at anything and no
+// cluster is declared.
+func needRanges(ctx context.Context, objects []*source.Object, catalog *images.Catalog) ([]string, error) {
+	asks := func(objects []*source.Object) (bool, error) {
+		known, err := facts.Read(ctx, objects, catalog, facts.Options{})
+		if err != nil {
+			return false, fmt.Errorf("read the facts: %w", err)
+		}
+		declared := len(known.Clusters) > 0
+		known.Gaps = nil
+		return !declared && !known.Silent(), nil
+	}
+	if len(objects) == 0 {
+		return nil, nil
+	}
+	if yes, err := asks(objects); err != nil || !yes {
+		return nil, err
+	}
+	byPath := map[string][]*source.Object{}
+	for _, o := range objects {
+		byPath[o.Path] = append(byPath[o.Path], o)
+	}
+	var out []string
+	for _, input := range slices.Sorted(maps.Keys(byPath)) {
+		yes, err := asks(byPath[input])
+		if err != nil {
+			return nil, err
+		}
+		if yes {
+			out = append(out, input)
+		}
+	}
+	return out, nil
 }
 
 // meets reports whether one of the objects belongs to a cluster of the reading.

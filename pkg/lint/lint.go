@@ -165,6 +165,11 @@ func (l *Linter) judge(ctx context.Context, paths []string, loaded *loader.Resul
 			}
 		}
 	}
+	missed, err := unplanned(ctx, loaded.Objects, opts.Plan, l.catalog)
+	if err != nil {
+		return report.Report{}, err
+	}
+	gaps = append(gaps, missed...)
 	files := opts.files(loaded.Files)
 	complaints := applySuppressions(readSuppressions(files, groups, opts.entries()), said,
 		suppress.Run{Rules: l.Rules(), Off: opts.off(), Unseen: unseen(gaps, files), Paths: paths, Files: slices.Sorted(maps.Keys(loaded.Files))})

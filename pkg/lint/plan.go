@@ -61,7 +61,11 @@ func look(ctx context.Context, paths []string, opts Options) ([]looked, []findin
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the image catalogue: %w", err)
 	}
-	gaps := slices.Clone(loaded.Gaps)
+	missed, err := unplanned(ctx, loaded.Objects, opts.Plan, catalog)
+	if err != nil {
+		return nil, nil, err
+	}
+	gaps := slices.Concat(loaded.Gaps, missed)
 	var out []looked
 	for _, r := range readings(loaded.Objects, opts.Plan) {
 		known, err := facts.Read(ctx, r.objects, catalog, r.options(opts.Plan))
