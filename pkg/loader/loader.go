@@ -17,6 +17,9 @@ import (
 	"sync"
 	"unicode/utf16"
 
+	"helm.sh/helm/v3/pkg/chartutil"
+	"helm.sh/helm/v3/pkg/strvals"
+
 	"github.com/vpnlint/vpnlint/pkg/finding"
 	"github.com/vpnlint/vpnlint/pkg/source"
 )
@@ -116,6 +119,9 @@ func (o Options) resolved() (Options, error) {
 	if o.Dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return o, &PathError{Path: dir, Err: reason(err)}
 	}
+	if err := o.checkChartOptions(); err != nil {
+		return o, err
+	}
 	files := slices.Clone(o.ValuesFiles)
 	for _, set := range o.ValueSets {
 		files = append(files, set.Files...)
@@ -133,6 +139,22 @@ func (o Options) resolved() (Options, error) {
 		}
 	}
 	return o, nil
+}
+
+// checkChartOptions refuses what would fail for whatever chart.
+func (o Options) checkChartOptions() error {
+	values := map[string]any{}
+	for _, set := range o.Set {
+		if err := strvals.ParseInto(set, values); err != nil {
+			return fmt.Errorf("--set %s: want key=value: %w", set, err)
+		}
+	}
+	if o.KubeVersion != "" {
+		if _, err := chartutil.ParseKubeVersion(o.KubeVersion); err != nil {
+			return fmt.Errorf("--kube-version %s: want a version such as %s: %w", o.KubeVersion, DefaultKubeVersion, err)
+		}
+	}
+	return nil
 }
 
 func (o Options) abs(p string) string {
