@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/vpnlint/vpnlint/pkg/check"
 	"github.com/vpnlint/vpnlint/pkg/config"
 	"github.com/vpnlint/vpnlint/pkg/lint"
 	"github.com/vpnlint/vpnlint/pkg/report"
@@ -42,14 +43,20 @@ func run(ctx context.Context, args []string, std streams) int {
 	if errors.As(err, &exit) {
 		return exit.code
 	}
+	text := "vpnlint: " + strings.TrimSpace(err.Error())
 	var wrong *config.Error
-	if errors.As(err, &wrong) {
-		for line := range strings.SplitSeq(wrong.Error(), "\n") {
-			fmt.Fprintln(std.err, report.Plain(line)) // file:line:column first, as editors read it
-		}
+	var rego *check.RegoError
+	switch {
+	case errors.As(err, &wrong):
+		text = wrong.Error() // file:line:column first, as editors read it
+	case errors.As(err, &rego):
+	default:
+		fmt.Fprintln(std.err, report.Plain(text))
 		return lint.ExitUsage
 	}
-	fmt.Fprintln(std.err, report.Plain("vpnlint: "+strings.TrimSpace(err.Error())))
+	for line := range strings.SplitSeq(text, "\n") {
+		fmt.Fprintln(std.err, report.Plain(line))
+	}
 	return lint.ExitUsage
 }
 

@@ -73,7 +73,7 @@ func NewUserRules(ctx context.Context, files fs.FS, dir string) (*UserRules, err
 		return nil, err
 	}
 	if compiler.Compile(modules); compiler.Failed() {
-		return nil, fmt.Errorf("compile the rules in %s: %w", dir, compiler.Errors)
+		return nil, &RegoError{doing: "compile the rules in " + dir, errs: compiler.Errors}
 	}
 	for _, name := range sortedKeys(compiler.Modules) {
 		if err := onlyOwnData(compiler.Modules[name]); err != nil {
@@ -87,6 +87,34 @@ func NewUserRules(ctx context.Context, files fs.FS, dir string) (*UserRules, err
 	}
 	return u, nil
 }
+
+// RegoError says what is wrong with the text of a user's rules, one error a
+// line with the lines of Rego that show it below.
+type RegoError struct {
+	doing string
+	errs  ast.Errors
+}
+
+// Error has several lines: each error begins with file:line, as editors read it.
+func (e *RegoError) Error() string {
+	text := e.doing + ":"
+	said := map[string]bool{}
+	for _, one := range e.errs {
+		if one.Location != nil && one.Code == ast.ParseErr {
+			// The parser says it again for what it then took the place to be.
+			place := fmt.Sprintf("%s:%d:%d", one.Location.File, one.Location.Row, one.Location.Col)
+			if said[place] {
+				continue
+			}
+			said[place] = true
+		}
+		text += "\n" + strings.ReplaceAll(one.Error(), "\t", "    ")
+	}
+	return text
+}
+
+// Unwrap returns OPA's errors.
+func (e *RegoError) Unwrap() error { return e.errs }
 
 // readUserModules parses the Rego files. What is neither a file nor a directory
 // is refused, and so is a link to a directory: rules behind it would silently
@@ -127,6 +155,9 @@ func readUserModules(files fs.FS, dir string) (map[string]*ast.Module, error) {
 		}
 		module, err := ast.ParseModuleWithOpts(shown, string(text), ast.ParserOptions{ProcessAnnotation: true})
 		if err != nil {
+			if errs := (ast.Errors)(nil); errors.As(err, &errs) {
+				return &RegoError{doing: "read the rules in " + dir, errs: errs}
+			}
 			return fmt.Errorf("read the rules in %s: %w", dir, err)
 		}
 		modules[shown] = module
