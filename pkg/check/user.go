@@ -155,7 +155,7 @@ func readUserModules(files fs.FS, dir string) (map[string]*ast.Module, error) {
 		}
 		module, err := ast.ParseModuleWithOpts(shown, string(text), ast.ParserOptions{ProcessAnnotation: true})
 		if err != nil {
-			if errs := (ast.Errors)(nil); errors.As(err, &errs) {
+			if errs := ast.Errors(nil); errors.As(err, &errs) {
 				return &RegoError{doing: "read the rules in " + dir, errs: errs}
 			}
 			return fmt.Errorf("read the rules in %s: %w", dir, err)
