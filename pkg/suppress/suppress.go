@@ -308,6 +308,9 @@ func (s *Set) complaints(i int, used map[Use]bool, run Run) []string {
 	if d.by == byConfig {
 		noun = "entry"
 	}
+	if at := headStart.FindString(d.reason); len(d.rules) == 0 && d.by == byAnnotation && at != "" {
+		return []string{"the annotation suppresses nothing of " + at + ": write \"" + at + ": reason\""}
+	}
 	if len(d.rules) == 0 {
 		return []string{"the " + noun + " names no rule, so it suppresses nothing"}
 	}
@@ -317,6 +320,9 @@ func (s *Set) complaints(i int, used map[Use]bool, run Run) []string {
 		near := ""
 		if !known {
 			near = nearest(id, run.Rules)
+		}
+		if bare, colon := strings.CutSuffix(id, ":"); colon && d.by == byComment {
+			return []string{"the comment suppresses nothing of " + bare + ": write \"" + bare + " -- reason\""}
 		}
 		switch {
 		case id == Rule:
@@ -353,6 +359,9 @@ func nothing(d *directive, n int) string {
 		return verb + " nothing on this line or the one below: the comment suppresses nothing now, and would hide what comes"
 	}
 }
+
+// headStart is the id at the start of an annotation that is none.
+var headStart = regexp.MustCompile(`^[A-Z]+[0-9]+\b`)
 
 var ownID = regexp.MustCompile(`(?i)^VPN`)
 

@@ -125,11 +125,16 @@ func TestComplaints(t *testing.T) {
 		said []finding.Finding
 		want []string
 	}{
-		"used":             {set: comment("VPN301 -- x"), said: []finding.Finding{about("VPN301", 1)}},
-		"unused":           {set: comment("VPN301,VPN304 -- x"), want: []string{"1 VPN301, VPN304 " + nothingThere}},
-		"half used":        {set: comment("VPN301,VPN304 -- x"), said: []finding.Finding{about("VPN301", 1)}, want: []string{"1 VPN304 " + nothingHere}},
-		"no reason":        {set: comment("VPN301"), said: []finding.Finding{about("VPN301", 1)}, want: []string{"1 the comment gives no reason, so it does not suppress VPN301"}},
-		"no rule":          {set: comment("-- x"), want: []string{"1 the comment names no rule, so it suppresses nothing"}},
+		"used":         {set: comment("VPN301 -- x"), said: []finding.Finding{about("VPN301", 1)}},
+		"unused":       {set: comment("VPN301,VPN304 -- x"), want: []string{"1 VPN301, VPN304 " + nothingThere}},
+		"half used":    {set: comment("VPN301,VPN304 -- x"), said: []finding.Finding{about("VPN301", 1)}, want: []string{"1 VPN304 " + nothingHere}},
+		"no reason":    {set: comment("VPN301"), said: []finding.Finding{about("VPN301", 1)}, want: []string{"1 the comment gives no reason, so it does not suppress VPN301"}},
+		"no rule":      {set: comment("-- x"), want: []string{"1 the comment names no rule, so it suppresses nothing"}},
+		"with a colon": {set: comment("VPN305: because"), want: []string{"1 the comment suppresses nothing of VPN305: write \"VPN305 -- reason\""}},
+		"with two hyphens": {
+			set:  New(nil, []*source.Object{annotated("VPN303 -- ok", "metadata")}, nil),
+			want: []string{"100 the annotation suppresses nothing of VPN303: write \"VPN303: reason\""},
+		},
 		"itself":           {set: comment("VPN001 -- x"), want: []string{"1 VPN001 is about suppressions and cannot be suppressed"}},
 		"a typing error":   {set: comment("VPN3O1 -- x"), want: []string{"1 there is no rule VPN3O1 (the nearest is VPN301), so the comment suppresses nothing of it"}},
 		"in lower case":    {set: comment("vpn301 -- x"), want: []string{"1 there is no rule vpn301 (the nearest is VPN301), so the comment suppresses nothing of it"}},
