@@ -228,6 +228,7 @@ func runLint(cmd *cobra.Command, paths []string, flags lintFlags, std streams) e
 	if err != nil {
 		return err
 	}
+	flags.config.remark(std, flags.load.Dir, paths, plan)
 	result, err := lint.Run(cmd.Context(), paths, lint.Options{Load: flags.load, Plan: plan, RulesTime: time.Duration(flags.rulesSeconds) * time.Second, UserRules: flags.userRules, Version: version()})
 	if err != nil {
 		return err
