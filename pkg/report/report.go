@@ -46,7 +46,10 @@ func (r Report) clustersOf(f *finding.Finding) string {
 		return ""
 	}
 	if n == 1 {
-		return "cluster " + f.Clusters[0]
+		if said := "cluster " + f.Clusters[0]; !strings.HasPrefix(f.Message, "in "+said+", ") {
+			return said
+		}
+		return "" // the message begins with it
 	}
 	return "clusters " + strings.Join(f.Clusters, ", ")
 }
