@@ -75,7 +75,9 @@ lacks(container) := {{
 	container.non_root.state == "present"
 } else := set()
 
+may(container, capability) if capability in container.capabilities
+
 may(container, capability) if {
-	some given in container.capabilities
-	given in {"ALL", capability}
+	"ALL" in container.capabilities
+	not capability in container.dropped
 }

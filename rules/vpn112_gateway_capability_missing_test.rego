@@ -40,7 +40,12 @@ test_silent_with_the_capability if {
 }
 
 test_silent_with_all if {
-	count(vpn112.findings) == 0 with input as with_container({"capabilities": ["ALL"], "makes_tun": true, "dropped": ["MKNOD"]})
+	count(vpn112.findings) == 0 with input as with_container({"capabilities": ["ALL"], "makes_tun": true, "dropped": ["ALL"]})
+}
+
+# Runtimes take single capabilities away after they have added.
+test_fires_when_it_is_dropped_again if {
+	count(vpn112.findings) == 1 with input as with_container({"capabilities": ["ALL"], "dropped": ["NET_ADMIN"]})
 }
 
 test_silent_with_a_mounted_device if {

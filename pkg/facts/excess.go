@@ -3,7 +3,6 @@ package facts
 import (
 	"path"
 	"regexp"
-	"strings"
 
 	"github.com/vpnlint/vpnlint/pkg/source"
 )
@@ -176,7 +175,7 @@ func (c *containerView) modules() []NamedRef {
 		}
 	}
 	for _, add := range c.spec.get("securityContext", "capabilities", "add").texts() {
-		if strings.TrimPrefix(strings.ToUpper(strings.TrimSpace(add.text())), "CAP_") == "SYS_MODULE" {
+		if capability(add) == "SYS_MODULE" && containsWord(c.c.Capabilities, "SYS_MODULE") {
 			out = append(out, NamedRef{Name: c.c.Name, Ref: add.ref(), Says: "SYS_MODULE"})
 		}
 	}

@@ -119,4 +119,12 @@ containers:
 			t.Errorf("%s: %+v, want %d", image, got, want)
 		}
 	}
+	for drop, want := range map[string]int{"SYS_MODULE": 1, "CAP_SYS_MODULE, ALL": 1, "ALL": 2} {
+		text := strings.Replace(modules, "IMAGE", "lscr.io/linuxserver/wireguard", 1)
+		text = strings.Replace(text, "]}}\n    volumeMounts", "], drop: ["+drop+"]}}\n    volumeMounts", 1)
+		p := look(t, deployment(text)).pods[0].pod
+		if got := p.Containers[0].Modules; len(got) != want {
+			t.Errorf("dropped %s: %+v, want %d", drop, got, want)
+		}
+	}
 }

@@ -351,7 +351,7 @@ func (r *tunnelReader) podScripts() {
 // mayFilter: the container has, or may have, the right to change the packet
 // filter of the pod.
 func (c *containerView) mayFilter() bool {
-	return c.c.Privileged != Absent || containsWord(c.c.Capabilities, "NET_ADMIN") || containsWord(c.c.Capabilities, "ALL")
+	return c.c.Privileged != Absent || c.mayUse("NET_ADMIN")
 }
 
 // strangers: a container of an image that nothing is known of, with the right

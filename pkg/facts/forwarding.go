@@ -879,7 +879,7 @@ func (w *sysctlWriter) load(cmd command, how string, set shell.Sysctl) {
 // write records one write by a command.
 func (w *sysctlWriter) write(cmd command, how string, set sysctl, value string, ref source.Ref, says string, conditional, quiet bool) {
 	can := w.c.canWrite()
-	if can == Absent && w.remounted && (containsWord(w.c.c.Capabilities, "SYS_ADMIN") || containsWord(w.c.c.Capabilities, "ALL")) {
+	if can == Absent && w.remounted && w.c.mayUse("SYS_ADMIN") {
 		can = Unknown
 	}
 	w.r.write(set, value, timed{

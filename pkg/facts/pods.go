@@ -2,6 +2,7 @@ package facts
 
 import (
 	"path"
+	"slices"
 	"sort"
 	"strings"
 
@@ -269,6 +270,11 @@ func (p *podView) addContainer(spec node, stage Stage, catalog *images.Catalog) 
 		TunDevice:    p.hasTunDevice(spec),
 		UsesNetwork:  Absent,
 	}
+	// Runtimes take away what is dropped after they have added, one by one; ALL
+	// they drop first, so that what is added outlives it.
+	c.Capabilities = slices.DeleteFunc(c.Capabilities, func(name string) bool {
+		return name != "ALL" && slices.Contains(c.Dropped, name)
+	})
 	view := &containerView{c: c, spec: spec, pod: p}
 	view.image = catalog.Match(c.Image, view.hints())
 	p.containers = append(p.containers, view)
@@ -279,7 +285,7 @@ func capabilities(add node) []string {
 	out := []string{}
 	seen := map[string]bool{}
 	for _, item := range add.texts() {
-		name := strings.TrimPrefix(strings.ToUpper(strings.TrimSpace(item.text())), "CAP_")
+		name := capability(item)
 		if name != "" && !seen[name] {
 			seen[name] = true
 			out = append(out, name)
@@ -287,6 +293,17 @@ func capabilities(add node) []string {
 	}
 	sort.Strings(out)
 	return out
+}
+
+// capability is the name of one capability, upper case, without CAP_.
+func capability(item node) string {
+	return strings.TrimPrefix(strings.ToUpper(strings.TrimSpace(item.text())), "CAP_")
+}
+
+// mayUse: it has a capability, or all of which this one is not taken away.
+func (c *containerView) mayUse(capability string) bool {
+	return containsWord(c.c.Capabilities, capability) ||
+		containsWord(c.c.Capabilities, "ALL") && !containsWord(c.c.Dropped, capability)
 }
 
 // nonRoot tells whether a container certainly runs as another user than 0; its

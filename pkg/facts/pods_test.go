@@ -144,6 +144,20 @@ containers:
 	}
 }
 
+func TestDroppedCapabilitiesAreNotThere(t *testing.T) {
+	for drop, want := range map[string]string{"[cap_net_admin]": "NET_RAW", "[ALL]": "NET_ADMIN,NET_RAW", "[ALL, NET_ADMIN]": "NET_RAW", "[]": "NET_ADMIN,NET_RAW"} {
+		p, _ := onlyPod(t, deployment(`
+containers:
+  - name: vpn
+    image: qmcgaw/gluetun
+    securityContext: {capabilities: {add: [NET_ADMIN, NET_RAW], drop: `+drop+`}}
+`))
+		if got := strings.Join(p.Containers[0].Capabilities, ","); got != want {
+			t.Errorf("drop %s: %s, want %s", drop, got, want)
+		}
+	}
+}
+
 // TestRoles holds one line for each trap that makes a wrong role.
 func TestRoles(t *testing.T) {
 	app := "  - {name: app, image: example.com/app:1}\n"

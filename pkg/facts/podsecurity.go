@@ -168,10 +168,11 @@ func (p *podView) blame(id policy.CheckID) source.Ref {
 	switch id {
 	case "capabilities_baseline", "capabilities_restricted":
 		at = each(func(c *containerView) node {
-			if len(c.c.Capabilities) == 0 {
+			add := c.spec.get("securityContext", "capabilities", "add")
+			if len(capabilities(add)) == 0 { // admission does not look at what is dropped again
 				return node{}
 			}
-			return c.spec.get("securityContext", "capabilities", "add")
+			return add
 		})
 	case "privileged":
 		at = each(func(c *containerView) node {

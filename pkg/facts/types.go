@@ -210,7 +210,7 @@ type Container struct {
 	// Application: neither VPN, nor helper, nor an init container that ends.
 	Application  bool     `json:"application"`
 	Privileged   Known    `json:"privileged"`
-	Capabilities []string `json:"capabilities"` // added, upper case, without CAP_
+	Capabilities []string `json:"capabilities"` // added and not dropped again, upper case, without CAP_
 	Dropped      []string `json:"dropped"`      // dropped, in the same form
 	// SecurityRef is the container's securityContext, else the container.
 	SecurityRef source.Ref `json:"security_ref"`
