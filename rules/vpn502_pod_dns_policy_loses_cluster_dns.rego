@@ -24,7 +24,7 @@
 #     - the name servers hold an address of the service range, or the node-local cache
 #     - a name server on a loopback address: it is the pod's own and may know the cluster
 #     - a private name server where the cluster's ranges are not in view
-#   remedy: "Use dnsPolicy ClusterFirst, ClusterFirstWithHostNet on the host network, or name the cluster's resolver in dnsConfig."
+#   remedy: "Use dnsPolicy ClusterFirst (on the host network: ClusterFirstWithHostNet, the only one that works there), or name the cluster's resolver in dnsConfig."
 #   verify: [resolver]
 #   needs: [facts.pods.tunnels, facts.pods.needs]
 #   since: "0.1"
@@ -44,8 +44,8 @@ findings contains finding if {
 		"ref": pod.cluster_resolver.ref,
 		"pod": pod.id,
 		"message": sprintf(
-			"%s keeps the cluster's resolver away from the pod: %s cannot resolve %s, the look-up goes to a name server outside the cluster",
-			[pod.cluster_resolver.why, text.containers({n.container | some n in names}), text.set_list({n.says | some n in names})],
+			"%s keeps the cluster's resolver away from the pod: %s cannot resolve %s, the look-up goes to a name server outside the cluster%s",
+			[pod.cluster_resolver.why, text.containers({n.container | some n in names}), text.set_list({n.says | some n in names}), policy(pod)],
 		),
 		"containers": {n.container | some n in names},
 		"related": [{"ref": n.ref, "says": sprintf("%s uses a cluster name: %s", [n.container, n.says])} |
@@ -58,3 +58,10 @@ findings contains finding if {
 		},
 	}
 }
+
+# Only one policy brings the cluster's resolver to the host network.
+policy(pod) := "; on the host network only dnsPolicy: ClusterFirstWithHostNet brings the cluster's" if {
+	pod.host_network.value == "true"
+}
+
+policy(pod) := "" if pod.host_network.value != "true"

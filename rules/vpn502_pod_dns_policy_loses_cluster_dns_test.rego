@@ -21,9 +21,13 @@ test_fires_at_the_policy if {
 
 test_fires_for_a_gateway_on_the_host_network if {
 	resolver := {"why": "hostNetwork without dnsPolicy: ClusterFirstWithHostNet"}
-	found := vpn502.findings with input as with_pod({"role": "gateway", "cluster_resolver": object.union(testing.switch("absent"), resolver)})
+	found := vpn502.findings with input as with_pod({
+		"role": "gateway", "host_network": {"state": "present", "value": "true", "ref": testing.ref("/hostNetwork")},
+		"cluster_resolver": object.union(testing.switch("absent"), resolver),
+	})
 	some f in found
 	startswith(f.message, "hostNetwork without")
+	endswith(f.message, "on the host network only dnsPolicy: ClusterFirstWithHostNet brings the cluster's")
 }
 
 test_fires_for_a_mesh if {
