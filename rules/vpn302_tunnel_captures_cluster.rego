@@ -58,7 +58,7 @@ findings contains finding if {
 		),
 		"containers": {n.container | some n in met},
 		"clusters": {c.cluster | some c in caught},
-		"related": related(tunnel, met, [r | some c in caught; some r in c.ranges]),
+		"related": related(tunnel, met, [r | some c in caught; some r in c.ranges; spoken_of(r, c, needed)]),
 		"missing": missing(tunnel),
 		"verify": object.union(verify(tunnel, met), {"destination": destination(caught, needed)}),
 	}
@@ -95,6 +95,17 @@ certain(caught, needed) if {
 	some c in caught
 	some hit in capture.hits(c, needed)
 	hit.certain
+}
+
+# The message names the range, or the bypass list must.
+spoken_of(range, c, needed) if {
+	some hit in capture.hits(c, needed)
+	range.role == {"service": "service", "API server": "api", "pod": "pod", "node": "node"}[hit.what]
+}
+
+spoken_of(range, c, _) if {
+	some prefix in c.missing
+	net.cidr_contains(range.prefix, prefix)
 }
 
 # "gluetun (AllowedIPs = 0.0.0.0/0)".

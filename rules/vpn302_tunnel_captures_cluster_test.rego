@@ -25,6 +25,14 @@ test_fires_for_a_service_name if {
 	f.verify.destination == "10.96.0.0/12"
 }
 
+test_shows_only_the_ranges_it_is_about if {
+	capture := object.union(services, {"ranges": [testing.range("node", "10.0.0.0/20"), testing.range("service", "10.96.0.0/12")]})
+	some f in vpn302.findings with input as with_tunnel({"captures": [capture]}, [testing.need("name")])
+	said := [r.says | some r in f.related; contains(r.says, " range)")]
+	count(said) == 1
+	contains(said[0], "(service range)")
+}
+
 test_fires_when_the_bypass_list_leaves_a_part_out if {
 	count(vpn302.findings) == 1 with input as with_tunnel(
 		{"captures": [services], "bypass": testing.bypass({"state": "present", "entries": testing.prefixes(["10.244.0.0/16"])})},
