@@ -1,19 +1,26 @@
-package report
+package report_test
 
 import (
+	"bytes"
+	"strings"
 	"testing"
 
 	"github.com/vpnlint/vpnlint/pkg/finding"
+	"github.com/vpnlint/vpnlint/pkg/report"
 )
 
-// A message that begins with its cluster needs no second mention.
-func TestTheClusterIsNamedOnce(t *testing.T) {
-	r := Report{Clusters: []string{"lab", "prod"}}
-	for message, want := range map[string]string{
-		"in cluster prod, the client pool is common": "", "the pool is common": "cluster prod", "in cluster production, it is": "cluster prod",
-	} {
-		if got := r.clustersOf(&finding.Finding{Message: message, Clusters: []string{"prod"}}); got != want {
-			t.Errorf("%q: %q, want %q", message, got, want)
+// In a table a message that begins with its cluster needs no second mention.
+func TestATableNamesTheClusterOnce(t *testing.T) {
+	for message, want := range map[string]int{"in cluster prod, the pool": 0, "the pool": 1, "in cluster production, it": 1} {
+		var out bytes.Buffer
+		r := report.Report{Clusters: []string{"lab", "prod"}, Findings: []finding.Finding{{
+			Rule: "VPN406", Severity: finding.Note, Message: message, Clusters: []string{"prod"},
+		}}}
+		if err := report.Table(&out, r, report.Options{Width: 200}); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Count(out.String(), "(cluster prod)"); got != want {
+			t.Errorf("%q: %d, want %d:\n%s", message, got, want, out.String())
 		}
 	}
 }

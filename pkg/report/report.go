@@ -46,10 +46,7 @@ func (r Report) clustersOf(f *finding.Finding) string {
 		return ""
 	}
 	if n == 1 {
-		if said := "cluster " + f.Clusters[0]; !strings.HasPrefix(f.Message, "in "+said+", ") {
-			return said
-		}
-		return "" // the message begins with it
+		return "cluster " + f.Clusters[0]
 	}
 	return "clusters " + strings.Join(f.Clusters, ", ")
 }

@@ -74,7 +74,7 @@ func tableRows(r Report, paint painter) []tableRow {
 			paint: func(s string) string { return paint.severity(f.Severity, s) },
 			kind:  string(f.Severity), rule: f.Rule, place: address(f.Primary), message: f.Message,
 		}
-		if clusters := r.clustersOf(f); clusters != "" {
+		if clusters := r.clustersOf(f); clusters != "" && !strings.HasPrefix(f.Message, "in "+clusters+", ") {
 			row.message += " (" + clusters + ")"
 		}
 		if r.showsSets(f) {
