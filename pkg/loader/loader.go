@@ -423,7 +423,10 @@ func (l *load) decode(ctx context.Context, f *source.File, dir string, named boo
 		}}}}
 	}
 	if !named && !mayHoldObjects(f.Text()) {
-		return outcome{skip: "it holds no Kubernetes object"}
+		if hasKey(f.Text(), "kind") && strings.Contains(f.Text(), "containers") {
+			return outcome{skip: "it has kind and containers, but no apiVersion, without which it is no Kubernetes object"}
+		}
+		return outcome{skip: "it was not parsed, for it names no apiVersion and kind"}
 	}
 	u := unit{kind: source.Manifest, dir: dir}
 	objects, gaps := decodeObjects(ctx, f, identity{f}, u, l.opts.Limits)
