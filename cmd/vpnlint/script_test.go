@@ -34,6 +34,9 @@ func TestScripts(t *testing.T) {
 // whole report, and none may run the git that stands on PATH. It is not
 // parallel: its endless loops would take the time that other scenarios measure.
 func TestHostile(t *testing.T) {
+	if testing.Short() && raceDetector {
+		t.Skip("the scenarios are about limits, and slow under the race detector")
+	}
 	runScripts(t, "hostile")
 }
 
