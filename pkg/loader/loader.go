@@ -122,6 +122,9 @@ func (o Options) resolved() (Options, error) {
 	if err := o.checkChartOptions(); err != nil {
 		return o, err
 	}
+	if o.overlaid, err = o.statOverlay(); err != nil {
+		return o, err
+	}
 	files := slices.Clone(o.ValuesFiles)
 	for _, set := range o.ValueSets {
 		files = append(files, set.Files...)

@@ -48,7 +48,15 @@ type Options struct {
 	Isolate []string
 	Limits  Limits
 
-	children *children // made of Isolate by Load
+	// Overlay are contents that stand in for those of files on disk, in memory
+	// only, by slash path relative to Dir: what would be loaded if the files were
+	// edited. Each names a regular file that exists, and holds under whatever
+	// other name the file is read. It reaches no file inside an archive, and not
+	// what the caller reads itself, such as the plan file.
+	Overlay map[string][]byte
+
+	children *children  // made of Isolate by Load
+	overlaid []overlaid // made of Overlay by Load
 }
 
 // DefaultSet is the name of the value set that every chart has: its own

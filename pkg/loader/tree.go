@@ -26,6 +26,7 @@ type tree struct {
 	// or lies elsewhere.
 	below     string
 	fileBytes int64
+	overlaid  []overlaid
 }
 
 // openTree opens the directory dir; opts.Dir decides how paths are shown.
@@ -34,7 +35,7 @@ func openTree(dir string, opts Options) (*tree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the tree %s: %w", dir, err)
 	}
-	t := &tree{root: root, dir: dir, shown: shownPath(opts.Dir, dir), fileBytes: opts.Limits.withDefaults().FileBytes}
+	t := &tree{root: root, dir: dir, shown: shownPath(opts.Dir, dir), fileBytes: opts.Limits.withDefaults().FileBytes, overlaid: opts.overlaid}
 	if below, err := filepath.Rel(dir, opts.Dir); err == nil && below != "." && filepath.IsLocal(below) {
 		t.below = below
 	}
@@ -117,6 +118,12 @@ func (t *tree) readFile(name string) (*source.File, error) {
 	if !info.Mode().IsRegular() {
 		return nil, t.fail(name, errNotRegular)
 	}
+	if text, ok := overlay(t.overlaid, info); ok {
+		if err := withinLimit(int64(len(text)), t.fileBytes); err != nil {
+			return nil, t.fail(name, err)
+		}
+		return source.NewFile(t.display(name), text), nil
+	}
 	f, err := t.root.Open(filepath.FromSlash(cleanPath(name)))
 	if err != nil {
 		return nil, t.fail(name, err)
@@ -132,8 +139,8 @@ func (t *tree) readFile(name string) (*source.File, error) {
 // readLimited reads r whole unless it holds more than limit bytes. What is known
 // to hold more is not read at all.
 func readLimited(r io.Reader, limit, sizeHint int64) (string, error) {
-	if sizeHint > limit {
-		return "", fmt.Errorf("%w: %d bytes, more than the limit of %d (raise --limit-file-bytes to read it)", errTooLarge, sizeHint, limit)
+	if err := withinLimit(sizeHint, limit); err != nil {
+		return "", err
 	}
 	// One byte more than expected, so that the end is met without growing.
 	data := make([]byte, 0, min(max(sizeHint, 0), limit)+1)
@@ -154,6 +161,14 @@ func readLimited(r io.Reader, limit, sizeHint int64) (string, error) {
 			data = append(data, 0)[:len(data)]
 		}
 	}
+}
+
+// withinLimit refuses a file of that many bytes if they are more than the limit.
+func withinLimit(size, limit int64) error {
+	if size > limit {
+		return fmt.Errorf("%w: %d bytes, more than the limit of %d (raise --limit-file-bytes to read it)", errTooLarge, size, limit)
+	}
+	return nil
 }
 
 // readDir lists a directory by name.

@@ -471,6 +471,12 @@ func readValuesFile(opts Options, name string, limits Limits) (*source.File, err
 	if !info.Mode().IsRegular() {
 		return nil, errNotRegular
 	}
+	if text, ok := overlay(opts.overlaid, info); ok {
+		if err := withinLimit(int64(len(text)), limits.FileBytes); err != nil {
+			return nil, err
+		}
+		return source.NewFile(shownPath(opts.Dir, abs), text), nil
+	}
 	f, err := os.Open(abs)
 	if err != nil {
 		return nil, withoutPath(err)
