@@ -101,12 +101,15 @@ type chartAt struct {
 	dir string // tree path
 	// packed are the files of an archive, nil for a directory.
 	packed map[string]*source.File
+	// readings are what its renders have in common; nil for a chart that is
+	// rendered once.
+	readings *chartReadings
 }
 
 // openChart finds out whether the chart at a tree path is packed, and reads it
 // if so.
 func openChart(t *tree, name string, limits Limits) (chartAt, *finding.Gap) {
-	at := chartAt{t: t, dir: name}
+	at := chartAt{t: t, dir: name, readings: &chartReadings{}}
 	if !isArchiveName(name) || !t.isFile(name) {
 		return at, nil
 	}

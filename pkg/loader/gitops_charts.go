@@ -74,7 +74,7 @@ func (g *gitops) findChart(r *release) (at chartAt, why string, found bool) {
 	c := r.chart
 	limits := g.l.opts.Limits
 	open := func(place chartPlace) (chartAt, string, bool) {
-		at, gap := openChart(place.scan.t, place.dir, limits)
+		at, gap := g.l.opts.shelf.open(place.scan.t, place.dir, limits)
 		if gap != nil {
 			return at, gap.Why, false
 		}
@@ -190,7 +190,7 @@ func satisfies(want, version string) bool {
 func (g *gitops) renderRelease(ctx context.Context, r *release, at chartAt) []*source.Object {
 	opts := g.l.opts
 	out := renderChart(ctx, at, Options{
-		Dir: opts.Dir, Limits: opts.Limits, children: opts.children, KubeVersion: opts.KubeVersion, APIVersions: opts.APIVersions,
+		Dir: opts.Dir, Limits: opts.Limits, children: opts.children, shelf: opts.shelf, KubeVersion: opts.KubeVersion, APIVersions: opts.APIVersions,
 		ReleaseName: r.name, Namespace: r.namespace,
 	}, valueSet{name: DefaultSet, release: r.values}, &seenTexts{})
 	g.addFiles(out.files)

@@ -55,6 +55,9 @@ func renderChart(ctx context.Context, at chartAt, opts Options, set valueSet, se
 			}
 		}()
 		run := &chartRun{ctx: ctx, t: at.t, dir: at.dir, at: at, opts: opts, limits: limits, set: set, seen: seen, engine: ownEngine{limits}}
+		if run.shared = at.readings; run.shared == nil {
+			run.shared = &chartReadings{}
+		}
 		if opts.children != nil {
 			run.engine = &childEngine{ctx: ctx, children: opts.children}
 		}
@@ -89,6 +92,7 @@ type chartRun struct {
 	at     chartAt
 	set    valueSet
 	seen   *seenTexts
+	shared *chartReadings
 	engine chartEngine
 
 	loaded  *loadedChart
@@ -133,17 +137,14 @@ func (r *chartRun) fail(why string) rendered {
 }
 
 func (r *chartRun) render() rendered {
-	reader := &chartReader{ctx: r.ctx, t: r.t, limits: r.limits, out: &loadedChart{
-		sources: map[*chart.File]*chartSource{}, files: map[*chart.File]*source.File{},
-	}}
-	c, err := reader.readAt(r.at)
-	r.out.used = append(r.out.used, reader.used...)
-	r.out.gaps = append(r.out.gaps, reader.gaps...)
-	if err != nil {
-		return r.fail(err.Error())
+	read := r.shared.chart(r.ctx, r.at, r.limits)
+	r.out.used = append(r.out.used, read.used...)
+	r.out.gaps = append(r.out.gaps, read.gaps...)
+	if read.err != nil {
+		return r.fail(read.err.Error())
 	}
-	r.loaded = reader.out
-	r.loaded.chart = c
+	c := copyChart(read.loaded.chart)
+	r.loaded = &loadedChart{chart: c, sources: read.loaded.sources, files: read.loaded.files}
 	if strings.EqualFold(c.Metadata.Type, "library") {
 		return r.out // it has no objects of its own; charts that use it are rendered with it
 	}
@@ -234,7 +235,7 @@ func (r *chartRun) valueLayers(c *chart.Chart) []*valueLayer {
 	visit = func(c *chart.Chart, prefix []string) {
 		src := r.loaded.sourceOf(c)
 		if f := src.files["values.yaml"]; f != nil {
-			layers = append(layers, &valueLayer{prefix: prefix, file: f, fixed: src.fixed})
+			layers = append(layers, &valueLayer{prefix: prefix, file: f, fixed: src.fixed, parsed: r.shared.valuesOf(f)})
 		}
 		for _, sub := range c.Dependencies() {
 			visit(sub, append(slices.Clone(prefix), sub.Name()))
@@ -371,7 +372,7 @@ func (r *chartRun) addTwins() {
 		if e.partial() || e.notes() || e.fixed != nil {
 			continue
 		}
-		parsed, err := parseTemplate(e.key, e.file)
+		parsed, err := r.shared.template(e.key, e.file)
 		if err != nil || emptyTemplate(parsed) {
 			continue // if it is an error, the engine says it better
 		}
@@ -793,30 +794,19 @@ func (r *chartRun) defineTrees() func(string) (*templateFile, *parse.Tree, bool)
 		out := map[string]*templateEntry{}
 		for _, key := range engineOrder(slices.Collect(maps.Keys(r.entries))) {
 			e := r.entries[key]
-			for _, d := range scanDefines(e.file.Text()) {
+			for _, d := range r.shared.definesOf(e.file) {
 				out[d.name] = e
 			}
 		}
 		return out
 	})
-	var mu sync.Mutex // what is located later asks, too
-	parsed := map[*templateEntry]*templateFile{}
 	return func(name string) (*templateFile, *parse.Tree, bool) {
-		mu.Lock()
-		defer mu.Unlock()
 		e := byName()[name]
 		if e == nil || e.fixed != nil {
 			return nil, nil, false
 		}
-		f, ok := parsed[e]
-		if !ok {
-			f = e.parsed
-			if f == nil {
-				f, _ = parseTemplate(e.key, e.file) // nil when it does not parse
-			}
-			parsed[e] = f
-		}
-		if f == nil {
+		f, err := r.shared.template(e.key, e.file)
+		if err != nil {
 			return nil, nil, false
 		}
 		tree := f.trees[name]
@@ -832,7 +822,7 @@ func (r *chartRun) defines() func(string) (source.Location, bool) {
 		out := map[string]source.Location{}
 		for _, key := range engineOrder(slices.Collect(maps.Keys(r.entries))) {
 			e := r.entries[key]
-			for _, d := range scanDefines(e.file.Text()) {
+			for _, d := range r.shared.definesOf(e.file) {
 				at := source.Location{File: e.file.Path(), Span: e.file.Span(d.start, d.end), Precision: source.Exact}
 				if e.fixed != nil {
 					at = *e.fixed

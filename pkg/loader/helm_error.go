@@ -166,7 +166,7 @@ func (r *chartRun) findCall(msg string, first *templateEntry) (failingCall, bool
 		if !strings.Contains(e.file.Text(), "required") && !strings.Contains(e.file.Text(), "fail") {
 			continue
 		}
-		parsed, err := parseTemplate(e.key, e.file)
+		parsed, err := r.shared.template(e.key, e.file)
 		if err != nil {
 			continue
 		}

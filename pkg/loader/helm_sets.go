@@ -44,8 +44,9 @@ type valueSet struct {
 // bundledValues is a values file that has been read; fixed is where its values
 // are shown if not in the file itself.
 type bundledValues struct {
-	file  *source.File
-	fixed *source.Location
+	file   *source.File
+	fixed  *source.Location
+	parsed *parsedValues // nil for a file that is used once
 }
 
 // setObjects is what a chart comes to with one of its value sets.
@@ -167,7 +168,7 @@ func isCIValues(name string) bool {
 //
 // With a target its values take the place of the chart's own sets.
 func renderChartSets(ctx context.Context, t *tree, dir string, opts Options, target *Target) outcome {
-	at, gap := openChart(t, dir, opts.Limits.withDefaults())
+	at, gap := opts.shelf.open(t, dir, opts.Limits.withDefaults())
 	if gap != nil {
 		return outcome{rendered: rendered{gaps: []finding.Gap{*gap}, used: []string{dir}}}
 	}

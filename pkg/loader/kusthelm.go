@@ -109,14 +109,18 @@ func (h kustHelm) render(ctx context.Context, t *tree, n *kustNode, opts Options
 		}
 	}
 	own := Options{
-		Dir: opts.Dir, Limits: opts.Limits, children: opts.children,
+		Dir: opts.Dir, Limits: opts.Limits, children: opts.children, shelf: opts.shelf,
 		KubeVersion: opts.KubeVersion, APIVersions: slices.Concat(opts.APIVersions, h.spec.ApiVersions),
 		ReleaseName: h.spec.ReleaseName, Namespace: h.spec.Namespace,
 	}
 	if h.spec.KubeVersion != "" {
 		own.KubeVersion = h.spec.KubeVersion
 	}
-	out := renderChart(ctx, chartAt{t: t, dir: h.dir}, own, set, &seenTexts{})
+	at, gap := opts.shelf.open(t, h.dir, opts.Limits)
+	if gap != nil {
+		return rendered{gaps: []finding.Gap{*gap}}
+	}
+	out := renderChart(ctx, at, own, set, &seenTexts{})
 	out.objects = slices.DeleteFunc(out.objects, func(o *source.Object) bool {
 		switch o.Helm {
 		case source.HelmCRD:

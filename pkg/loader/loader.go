@@ -70,6 +70,7 @@ func Load(ctx context.Context, paths []string, opts Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	opts.shelf = newChartShelf()
 	l := &load{opts: opts, trees: map[string]*treeScan{}, result: Result{Files: map[string]*source.File{}}}
 	defer l.close()
 	if len(opts.Isolate) > 0 {

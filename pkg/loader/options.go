@@ -55,8 +55,9 @@ type Options struct {
 	// what the caller reads itself, such as the plan file.
 	Overlay map[string][]byte
 
-	children *children  // made of Isolate by Load
-	overlaid []overlaid // made of Overlay by Load
+	children *children   // made of Isolate by Load
+	overlaid []overlaid  // made of Overlay by Load
+	shelf    *chartShelf // made by Load
 }
 
 // DefaultSet is the name of the value set that every chart has: its own

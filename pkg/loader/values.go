@@ -9,12 +9,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 	"helm.sh/helm/v3/pkg/strvals"
-	sigsyaml "sigs.k8s.io/yaml"
 
 	"github.com/vpnlint/vpnlint/pkg/finding"
 	"github.com/vpnlint/vpnlint/pkg/source"
@@ -41,23 +39,15 @@ type valueLayer struct {
 	tree  map[string]any // of --set, and of a release
 	// release is set for the values of a GitOps object.
 	release *releaseLayer
-
-	once sync.Once
-	root *yaml.Node
+	parsed  *parsedValues // of the file
 }
 
-// node parses the layer's file for positions. A file that does not parse has
-// been reported by whoever read its values.
+// node returns the nodes of the layer's file, for positions.
 func (l *valueLayer) node() *yaml.Node {
-	l.once.Do(func() {
-		if l.file == nil {
-			return
-		}
-		if root, err := parseNode(l.file.Text()); err == nil {
-			l.root = root
-		}
-	})
-	return l.root
+	if l.file == nil {
+		return nil
+	}
+	return l.parsed.node(l.file.Text())
 }
 
 // find follows a path below the layer's top. depth is how far it leads.
@@ -392,18 +382,19 @@ func readUserValues(opts Options, set valueSet, limits Limits) (*userValues, *fi
 		}
 	}
 	add := func(v bundledValues) error {
-		if err := tooDense(v.file.Text(), limits.Nodes, limits); err != nil {
+		if v.parsed == nil {
+			v.parsed = &parsedValues{}
+		}
+		tree, err := v.parsed.merge(v.file.Text(), limits)
+		if err != nil {
 			return err
 		}
-		tree := map[string]any{}
-		if err := sigsyaml.Unmarshal([]byte(v.file.Text()), &tree); err != nil {
-			return fmt.Errorf("parsing it: %w", err)
-		}
-		u.merged = mergeMaps(u.merged, tree)
+		own, _ := cloneTree(tree).(map[string]any) // --set writes to it
+		u.merged = mergeMaps(u.merged, own)
 		if v.fixed == nil {
 			u.files = append(u.files, v.file)
 		}
-		u.layers = append([]*valueLayer{{by: byValuesFile, file: v.file, fixed: v.fixed}}, u.layers...)
+		u.layers = append([]*valueLayer{{by: byValuesFile, file: v.file, fixed: v.fixed, parsed: v.parsed}}, u.layers...)
 		return nil
 	}
 	if set.release != nil {
@@ -425,9 +416,9 @@ func readUserValues(opts Options, set valueSet, limits Limits) (*userValues, *fi
 		u.layers = append([]*valueLayer{{by: byTarget, tree: only, fixed: &v.At}}, u.layers...)
 	}
 	for _, name := range slices.Concat(opts.ValuesFiles, set.files) {
-		file, err := readValuesFile(opts, name, limits)
+		file, err := opts.shelf.valuesFile(opts, name, limits)
 		if err == nil {
-			err = add(bundledValues{file: file})
+			err = add(file)
 		}
 		if err != nil {
 			return nil, failed(shownPath(opts.Dir, absolute(opts.Dir, name)), err)

@@ -1,0 +1,217 @@
+package loader
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"sync"
+
+	"go.yaml.in/yaml/v3"
+	"helm.sh/helm/v3/pkg/chart"
+	sigsyaml "sigs.k8s.io/yaml"
+
+	"github.com/vpnlint/vpnlint/pkg/finding"
+	"github.com/vpnlint/vpnlint/pkg/source"
+)
+
+// One run may render a chart many times: with each of its value sets, for each
+// cluster of the plan, for each release that installs it. Its files stay the
+// same, so they are read and parsed once; what a render changes is its own.
+
+// chartShelf keeps the charts that one run has opened. It is safe for concurrent
+// use; a nil shelf keeps nothing.
+type chartShelf struct {
+	mu     sync.Mutex
+	opened map[shelfKey]func() (chartAt, *finding.Gap)
+	values map[string]func() (bundledValues, error)
+}
+
+type shelfKey struct {
+	t   *tree
+	dir string
+}
+
+func newChartShelf() *chartShelf {
+	return &chartShelf{opened: map[shelfKey]func() (chartAt, *finding.Gap){}, values: map[string]func() (bundledValues, error){}}
+}
+
+// open is openChart, once for each chart.
+func (s *chartShelf) open(t *tree, name string, limits Limits) (chartAt, *finding.Gap) {
+	if s == nil {
+		return openChart(t, name, limits)
+	}
+	key := shelfKey{t, path.Clean(name)}
+	s.mu.Lock()
+	open, ok := s.opened[key]
+	if !ok {
+		open = sync.OnceValues(func() (chartAt, *finding.Gap) { return openChart(t, name, limits) })
+		s.opened[key] = open
+	}
+	s.mu.Unlock()
+	return open()
+}
+
+// valuesFile reads a values file that the user names, once for all charts.
+func (s *chartShelf) valuesFile(opts Options, name string, limits Limits) (bundledValues, error) {
+	read := func() (bundledValues, error) {
+		file, err := readValuesFile(opts, name, limits)
+		return bundledValues{file: file, parsed: &parsedValues{}}, err
+	}
+	if s == nil {
+		return read()
+	}
+	s.mu.Lock()
+	once, ok := s.values[name]
+	if !ok {
+		once = sync.OnceValues(read)
+		s.values[name] = once
+	}
+	s.mu.Unlock()
+	return once()
+}
+
+// chartReadings are what all renders of a chart have in common. It is safe for
+// concurrent use: a render that was abandoned may still go on.
+type chartReadings struct {
+	mu sync.Mutex
+	// read is what reading the chart's files came to, nil before that.
+	read      *chartReading
+	templates map[string]parsedTemplate // by the engine's name
+	defines   map[*source.File][]definePlace
+	values    map[*source.File]*parsedValues
+}
+
+// chartReading is a chart as its files say, before any render.
+type chartReading struct {
+	loaded *loadedChart
+	gaps   []finding.Gap
+	used   []string
+	err    error
+}
+
+type parsedTemplate struct {
+	file *templateFile
+	err  error
+}
+
+// chart reads the chart. The result is never changed; a render works on a copy.
+func (s *chartReadings) chart(ctx context.Context, at chartAt, limits Limits) *chartReading {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.read != nil {
+		return s.read
+	}
+	reader := &chartReader{ctx: ctx, t: at.t, limits: limits, out: &loadedChart{
+		sources: map[*chart.File]*chartSource{}, files: map[*chart.File]*source.File{},
+	}}
+	c, err := reader.readAt(at)
+	reader.out.chart = c
+	out := &chartReading{loaded: reader.out, gaps: reader.gaps, used: reader.used, err: err}
+	if ctx.Err() == nil {
+		s.read = out
+	}
+	return out
+}
+
+// template parses a template file under the name that the engine gives it.
+func (s *chartReadings) template(key string, file *source.File) (*templateFile, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p, ok := s.templates[key]
+	if !ok {
+		p.file, p.err = parseTemplate(key, file)
+		if s.templates == nil {
+			s.templates = map[string]parsedTemplate{}
+		}
+		s.templates[key] = p
+	}
+	return p.file, p.err
+}
+
+// definesOf lists the defines of a template file.
+func (s *chartReadings) definesOf(file *source.File) []definePlace {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	places, ok := s.defines[file]
+	if !ok {
+		places = scanDefines(file.Text())
+		if s.defines == nil {
+			s.defines = map[*source.File][]definePlace{}
+		}
+		s.defines[file] = places
+	}
+	return places
+}
+
+// valuesOf returns the parsed form of a chart's own values file.
+func (s *chartReadings) valuesOf(file *source.File) *parsedValues {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.values[file]
+	if p == nil {
+		p = &parsedValues{}
+		if s.values == nil {
+			s.values = map[*source.File]*parsedValues{}
+		}
+		s.values[file] = p
+	}
+	return p
+}
+
+// parsedValues are a values file in the two forms that are needed of it, each
+// made when first asked for.
+type parsedValues struct {
+	nodes sync.Once
+	root  *yaml.Node
+
+	values sync.Once
+	tree   map[string]any
+	err    error
+}
+
+// node returns the file's nodes, for their places; nil when it does not parse,
+// which has been reported by whoever read its values.
+func (p *parsedValues) node(text string) *yaml.Node {
+	p.nodes.Do(func() {
+		if root, err := parseNode(text); err == nil {
+			p.root = root
+		}
+	})
+	return p.root
+}
+
+// merge returns what the file says, which nobody may change, as Helm reads it.
+func (p *parsedValues) merge(text string, limits Limits) (map[string]any, error) {
+	p.values.Do(func() {
+		if p.err = tooDense(text, limits.Nodes, limits); p.err != nil {
+			return
+		}
+		p.tree = map[string]any{}
+		if err := sigsyaml.Unmarshal([]byte(text), &p.tree); err != nil {
+			p.err = fmt.Errorf("parsing it: %w", err)
+		}
+	})
+	return p.tree, p.err
+}
+
+// copyChart copies what a render changes of a chart: Helm rewrites the
+// dependencies and the values, we add twins to the templates. The files are the
+// same, for they lead back to their sources.
+func copyChart(c *chart.Chart) *chart.Chart {
+	meta := *c.Metadata
+	meta.Dependencies = nil
+	for _, d := range c.Metadata.Dependencies {
+		if d == nil {
+			continue
+		}
+		own := *d
+		own.ImportValues, _ = cloneTree(d.ImportValues).([]any)
+		meta.Dependencies = append(meta.Dependencies, &own)
+	}
+	out := &chart.Chart{Raw: c.Raw, Metadata: &meta, Lock: c.Lock, Templates: c.Templates, Schema: c.Schema, Files: c.Files}
+	out.Values, _ = cloneTree(c.Values).(map[string]any)
+	for _, sub := range c.Dependencies() {
+		out.AddDependency(copyChart(sub))
+	}
+	return out
+}
