@@ -163,6 +163,7 @@ func (r *chartRun) render() rendered {
 	}
 	r.layers = r.valueLayers(c)
 	scope := r.scope(c, nil, values)
+	r.out.values = &ChartValues{Unit: r.at.unit(), Set: r.set.name, Name: c.Name(), Tree: scope.values, scope: scope}
 	r.out.gaps = append(r.out.gaps, checkSchemas(c, scope, r.loaded)...)
 	r.missingDependencies(c)
 	r.collect(c, nil)

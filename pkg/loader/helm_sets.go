@@ -39,6 +39,8 @@ type valueSet struct {
 	single []SetValue
 	// release are the values of the GitOps object that installs the chart.
 	release *releaseValues
+	// override is laid over all other values.
+	override map[string]any
 }
 
 // bundledValues is a values file that has been read; fixed is where its values
@@ -54,7 +56,8 @@ type setObjects struct {
 	name    string
 	objects []*source.Object
 	// same is the index of the first set with the same objects.
-	same int
+	same   int
+	values *ChartValues
 }
 
 // part is what one input adds to the groups.
@@ -193,6 +196,7 @@ func renderChartSets(ctx context.Context, t *tree, dir string, opts Options, tar
 	files := map[string]*source.File{}
 	merged := gapSets{of: len(sets), index: map[string]int{}}
 	for i, set := range sets {
+		set.override = opts.Overrides[t.display(dir)]
 		r := renderChart(ctx, at, opts, set, seen)
 		same := slices.IndexFunc(out.sets, func(s setObjects) bool { return sameObjects(s.objects, r.objects) })
 		if same < 0 {
@@ -201,7 +205,7 @@ func renderChartSets(ctx context.Context, t *tree, dir string, opts Options, tar
 				o.ValueSets = names
 			}
 		}
-		out.sets = append(out.sets, setObjects{name: set.name, objects: r.objects, same: same})
+		out.sets = append(out.sets, setObjects{name: set.name, objects: r.objects, same: same, values: r.values})
 		for _, f := range r.files {
 			if files[f.Path()] == nil {
 				files[f.Path()] = f

@@ -30,6 +30,8 @@ type rendered struct {
 	files   []*source.File // every text that the objects' locations point into
 	gaps    []finding.Gap
 	used    []string // tree paths that it consumed
+	// values are those of a chart; nil for what is none, or was not rendered.
+	values *ChartValues
 }
 
 // copied returns the same with objects of its own.
@@ -359,6 +361,11 @@ func (l *load) run(ctx context.Context, jobs []job) {
 		}
 		if !o.added {
 			markInput(o, jobs[i].shown, jobs[i].target, jobs[i].number, jobs[i].of)
+			for _, s := range o.sets {
+				if s.values != nil {
+					l.result.Charts = append(l.result.Charts, s.values)
+				}
+			}
 			l.result.Inputs = append(l.result.Inputs, Input{Kind: jobs[i].kind, Path: jobs[i].shown})
 		}
 		l.parts = append(l.parts, part{objects: o.objects, sets: o.sets})

@@ -28,6 +28,12 @@ type Options struct {
 	// its defaults and the ci/*-values.yaml files that it brings. ValuesFiles and
 	// Set hold for all sets.
 	ValueSets []ValueSet
+	// Overrides are values to lay over all others, --set included, by the path of
+	// the chart, which is Object.Path of its objects: a tree as a values file holds
+	// it, with the values of a subchart under its name. Lists take the place of
+	// lists, and null takes a value away, as in Helm. They are for charts among
+	// the inputs, not for what a HelmRelease or kustomization makes of one.
+	Overrides map[string]map[string]any
 	// Targets say how to render certain charts.
 	Targets     []Target
 	ReleaseName string // default: the chart's name
@@ -103,6 +109,9 @@ type Result struct {
 	Gaps  []finding.Gap
 	// Inputs are the charts, kustomizations and files that were rendered or read.
 	Inputs []Input
+	// Charts are the values of the charts among the inputs, one for each of their
+	// value sets that was rendered.
+	Charts []*ChartValues
 	// Skipped are files that are no Kubernetes, for --verbose.
 	Skipped []Skip
 }

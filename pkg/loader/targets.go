@@ -109,8 +109,16 @@ func (t Target) valueSet(opts Options) (valueSet, error) {
 func markInput(o outcome, shown string, target *Target, n, of int) {
 	seen := map[*source.Object]bool{}
 	objects := slices.Clone(o.objects)
+	numbered := ""
+	if target != nil && of > 1 {
+		numbered = "/target " + strconv.Itoa(n+1)
+	}
 	for _, s := range o.sets {
 		objects = append(objects, s.objects...)
+		if s.values != nil {
+			s.values.Path = shown
+			s.values.Unit += numbered
+		}
 	}
 	for _, object := range objects {
 		if seen[object] {
@@ -120,9 +128,7 @@ func markInput(o outcome, shown string, target *Target, n, of int) {
 		object.Path = shown
 		if target != nil {
 			object.Cluster = target.Cluster
-			if of > 1 {
-				object.Unit += "/target " + strconv.Itoa(n+1)
-			}
+			object.Unit += numbered
 		}
 	}
 }

@@ -25,6 +25,7 @@ const (
 	byParentChart = "parent chart"
 	byDefault     = "chart default"
 	byNobody      = "not set"
+	byOverride    = "override"
 )
 
 // valueLayer is one source of values, and where its top stands below the root
@@ -372,8 +373,22 @@ type userValues struct {
 // readUserValues reads the values files and --set strings as helm template
 // does: later ones win, --set beats files. What the chart brings for a set comes
 // before what the user gives for all sets, so that nothing that the user says is
-// contradicted by a file that he may not know. A nil result comes with a gap.
+// contradicted by a file that he may not know. An override beats them all. A nil
+// result comes with a gap.
 func readUserValues(opts Options, set valueSet, limits Limits) (*userValues, *finding.Gap) {
+	u, gap := givenValues(opts, set, limits)
+	if gap != nil || len(set.override) == 0 {
+		return u, gap
+	}
+	// Templates can write to their values, and the override is for all sets.
+	own, _ := cloneTree(set.override).(map[string]any)
+	u.merged = mergeMaps(u.merged, own)
+	u.layers = append([]*valueLayer{{by: byOverride, tree: set.override}}, u.layers...)
+	return u, nil
+}
+
+// givenValues are the values files and --set strings.
+func givenValues(opts Options, set valueSet, limits Limits) (*userValues, *finding.Gap) {
 	u := &userValues{merged: map[string]any{}}
 	failed := func(shown string, err error) *finding.Gap {
 		return &finding.Gap{
