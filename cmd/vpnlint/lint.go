@@ -33,6 +33,8 @@ type lintFlags struct {
 	sourceRoot   string
 	color        string
 	verbose      bool
+	fixes        bool
+	fixSeconds   int
 	config       configFlags
 }
 
@@ -72,14 +74,12 @@ is no pass (--allow-gaps).`,
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	chartFlags(f, &flags.load)
-	f.StringArrayVar(&flags.valueSets, "value-set", nil, "render charts with these values, too: `NAME=FILE[,FILE]` (repeatable)")
-	userRulesFlag(f, &flags.userRules)
-	f.StringArrayVar(&flags.charts, "chart", nil, "chart that HelmReleases and Applications install: `NAME=PATH` of a copy (repeatable)")
+	inputFlags(f, &flags)
 	f.StringArrayVarP(&flags.outputs, "output", "o", []string{"text"}, "`FORMAT[=FILE]`: text, table, json, sarif or github (repeatable)")
 	f.StringVar(&flags.failOn, "fail-on", "warning", "exit with 1 from this `SEVERITY` on: error, warning, note or never")
 	f.BoolVar(&flags.allowGaps, "allow-gaps", false, "do not exit with 3 for inputs that could not be read")
 	f.BoolVar(&flags.failOnGaps, "fail-on-gaps", false, "exit with 3 for values that could not be seen, too")
+	f.BoolVar(&flags.fixes, "fixes", false, "prove fixes for the findings and put them into the report; each proof\ncosts as much as the run itself (\"vpnlint fix\" shows and writes them)")
 	flags.config.register(f)
 	f.StringVar(&flags.sourceRoot, "src-root", "", "`DIR` that SARIF paths are relative to (default: the git root)")
 	f.StringVar(&flags.color, "color", "auto", "`WHEN` to colour text: auto, always or never")
@@ -87,7 +87,16 @@ is no pass (--allow-gaps).`,
 	f.BoolVarP(&flags.verbose, "verbose", "v", false, "say which files were skipped and why, and what Helm's library remarks")
 	limitFlags(f, &flags.load.Limits)
 	f.IntVar(&flags.rulesSeconds, "limit-rules-seconds", int(lint.DefaultRulesTime/time.Second), "seconds for the rules over all objects")
+	fixTimeFlag(f, &flags.fixSeconds)
 	return cmd
+}
+
+// inputFlags say what is linted besides the paths.
+func inputFlags(f *pflag.FlagSet, flags *lintFlags) {
+	chartFlags(f, &flags.load)
+	f.StringArrayVar(&flags.valueSets, "value-set", nil, "render charts with these values, too: `NAME=FILE[,FILE]` (repeatable)")
+	userRulesFlag(f, &flags.userRules)
+	f.StringArrayVar(&flags.charts, "chart", nil, "chart that HelmReleases and Applications install: `NAME=PATH` of a copy (repeatable)")
 }
 
 // chartFlags say what charts are rendered with.
@@ -204,16 +213,7 @@ func runLint(cmd *cobra.Command, paths []string, flags lintFlags, std streams) e
 	if err != nil {
 		return err
 	}
-	if flags.load.ValueSets, err = parseValueSets(flags.valueSets); err != nil {
-		return err
-	}
-	if flags.load.Charts, err = parseCharts(flags.charts); err != nil {
-		return err
-	}
-	if err := checkLimits(cmd.Flags()); err != nil {
-		return err
-	}
-	if err := prepareLoad(&flags.load, flags.isolate, std); err != nil {
+	if err := flags.prepare(cmd, std); err != nil {
 		return err
 	}
 	writeOpts, err := reportOptions(flags, std, flags.load.Dir)
@@ -221,15 +221,17 @@ func runLint(cmd *cobra.Command, paths []string, flags lintFlags, std streams) e
 		return err
 	}
 
-	if flags.verbose {
-		hear(std)
-	}
-	plan, err := flags.config.load(flags.load.Dir, flags.load.Limits)
+	opts, err := flags.options(paths, std)
 	if err != nil {
 		return err
 	}
-	flags.config.remark(std, flags.load.Dir, paths, plan)
-	result, err := lint.Run(cmd.Context(), paths, lint.Options{Load: flags.load, Plan: plan, RulesTime: time.Duration(flags.rulesSeconds) * time.Second, UserRules: flags.userRules, Version: version()})
+	var result report.Report
+	if flags.fixes {
+		proved, proveErr := prove(cmd.Context(), paths, flags, opts, std)
+		result, err = proved.Report, proveErr
+	} else {
+		result, err = lint.Run(cmd.Context(), paths, opts)
+	}
 	if err != nil {
 		return err
 	}
@@ -259,6 +261,36 @@ func runLint(cmd *cobra.Command, paths []string, flags lintFlags, std streams) e
 		return exitError{code: code}
 	}
 	return nil
+}
+
+// prepare reads the options that say what is linted.
+func (flags *lintFlags) prepare(cmd *cobra.Command, std streams) (err error) {
+	if flags.load.ValueSets, err = parseValueSets(flags.valueSets); err != nil {
+		return err
+	}
+	if flags.load.Charts, err = parseCharts(flags.charts); err != nil {
+		return err
+	}
+	if err := checkLimits(cmd.Flags()); err != nil {
+		return err
+	}
+	return prepareLoad(&flags.load, flags.isolate, std)
+}
+
+// options finishes what lint.Run needs, the plan file among it.
+func (flags *lintFlags) options(paths []string, std streams) (lint.Options, error) {
+	if flags.verbose {
+		hear(std)
+	}
+	plan, err := flags.config.load(flags.load.Dir, flags.load.Limits)
+	if err != nil {
+		return lint.Options{}, err
+	}
+	flags.config.remark(std, flags.load.Dir, paths, plan)
+	return lint.Options{
+		Load: flags.load, Plan: plan, RulesTime: time.Duration(flags.rulesSeconds) * time.Second,
+		UserRules: flags.userRules, Version: version(),
+	}, nil
 }
 
 func writeSink[F ~string](s sink[F], stdout io.Writer, write func(io.Writer) error) error {

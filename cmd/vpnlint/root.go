@@ -93,7 +93,7 @@ more routes than was meant, ranges that overlap. It works offline.`,
 	root.SetVersionTemplate("vpnlint {{.Version}}\n")
 	root.SuggestionsMinimumDistance = 2
 	root.SetUsageFunc(plainUsage(root.UsageFunc()))
-	root.AddCommand(newLint(std), newPlan(std), newRules(std), newExplain(std), newSchema(std), newInput(std), newRender(std))
+	root.AddCommand(newLint(std), newFix(std), newPlan(std), newRules(std), newExplain(std), newSchema(std), newInput(std), newRender(std))
 	return root
 }
 

@@ -174,6 +174,12 @@ type Fix struct {
 	Title string // a verb phrase
 	Proof Proof
 	Edits []Edit
+	// Values mend the finding as an override for the chart at the path Chart.
+	Chart  string
+	Values map[string]any
+	// Review says what somebody must decide or know before the fix is applied; ""
+	// for one that does nothing but mend the finding.
+	Review string
 }
 
 // Proof says how sure a fix is.

@@ -100,7 +100,7 @@ func (l *Linter) Run(ctx context.Context, paths []string, opts Options) (report.
 	if err != nil {
 		return report.Report{}, err
 	}
-	return l.judge(ctx, paths, loaded, opts)
+	return l.judge(ctx, paths, loaded, opts, nil)
 }
 
 // Run is New and Linter.Run in one, for a single run: rules and catalogue are
@@ -123,7 +123,7 @@ func Run(ctx context.Context, paths []string, opts Options) (report.Report, erro
 	if err != nil {
 		return report.Report{}, err
 	}
-	return done.linter.judge(ctx, paths, loaded, opts)
+	return done.linter.judge(ctx, paths, loaded, opts, nil)
 }
 
 // load are the loader's options with what the plan file adds.
@@ -135,8 +135,9 @@ func (o Options) load() loader.Options {
 	return load
 }
 
-// judge takes what was loaded through facts, plan and rules.
-func (l *Linter) judge(ctx context.Context, paths []string, loaded *loader.Result, opts Options) (report.Report, error) {
+// judge takes what was loaded through facts, plan and rules. keep, if it is not
+// nil, gets what each look at the objects told.
+func (l *Linter) judge(ctx context.Context, paths []string, loaded *loader.Result, opts Options, keep func(Reading)) (report.Report, error) {
 	groups, err := l.distinct(ctx, loaded.Groups)
 	if err != nil {
 		return report.Report{}, err
@@ -155,6 +156,9 @@ func (l *Linter) judge(ctx context.Context, paths []string, loaded *loader.Resul
 			}
 			all := r.everything(opts.Plan)
 			gaps = append(gaps, locateGaps(known.Gaps, all)...)
+			if keep != nil {
+				keep(Reading{Groups: group.Names, Objects: all, Facts: *known})
+			}
 			findings, late, err := l.evaluate(ctx, check.Input{Facts: known, Plan: cidrplan.Compute(known.Claims), Objects: all}, opts)
 			if err != nil {
 				return report.Report{}, err

@@ -172,6 +172,9 @@ func (t *textWriter) fix(f *finding.Fix) {
 		text += " (computed)"
 	}
 	t.label("fix", text)
+	if f.Review != "" {
+		t.label("decide first", prose(f.Review))
+	}
 	for _, h := range hunks(t.report.Files, f.Edits) {
 		t.line(indent + "  " + t.paint.dim(visible(h.file)+":"+strconv.Itoa(h.line)))
 		for i, l := range h.diff {

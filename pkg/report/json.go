@@ -77,6 +77,10 @@ type jsonFix struct {
 	Title string        `json:"title"`
 	Proof finding.Proof `json:"proof"`
 	Edits []jsonEdit    `json:"edits"`
+	// Chart and Values are a fix by values; Review is for people.
+	Chart  string         `json:"chart,omitempty"`
+	Values map[string]any `json:"values,omitempty"`
+	Review string         `json:"review,omitempty"`
 }
 
 type jsonEdit struct {
@@ -143,7 +147,7 @@ func findingToJSON(f *finding.Finding) jsonFinding {
 		out.Related = append(out.Related, jsonRelated{jsonRegion: regionToJSON(n.At), Message: n.Says})
 	}
 	for _, fix := range f.Fixes {
-		jf := jsonFix{Title: fix.Title, Proof: fix.Proof, Edits: make([]jsonEdit, 0, len(fix.Edits))}
+		jf := jsonFix{Title: fix.Title, Proof: fix.Proof, Edits: make([]jsonEdit, 0, len(fix.Edits)), Chart: fix.Chart, Values: fix.Values, Review: fix.Review}
 		if jf.Proof == "" {
 			jf.Proof = finding.Unproved
 		}

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/diff"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/vpnlint/vpnlint/pkg/finding"
+	"github.com/vpnlint/vpnlint/pkg/fix"
+	"github.com/vpnlint/vpnlint/pkg/lint"
+	"github.com/vpnlint/vpnlint/pkg/report"
+)
+
+func newFix(std streams) *cobra.Command {
+	var flags lintFlags
+	var write, review bool
+	cmd := &cobra.Command{
+		Use:   "fix [PATH...]",
+		Short: "Show or write fixes that are proved",
+		Long: `Looks for changes that mend findings and proves each one: it is applied in
+memory, everything is rendered and linted again, and only what removes its
+finding and raises no other is shown, as a diff that git apply and patch take.
+Without PATH it looks at the working directory. Of several ways to mend a
+finding the smallest is taken ("vpnlint lint --fixes -o json" lists all).
+
+--write changes the files, keeping comments and formatting. It leaves out fixes
+that somebody has to decide on first, such as those that change the source
+address of packets; --review takes these as well. Two fixes that touch one place
+are reported and neither is taken. A file that was changed after it was read, or
+that a link leads to outside of the work tree, is refused, and nothing is written
+then. A second run changes nothing.
+
+Exit code 0: there is nothing to fix, or everything was written. 1: fixes are
+shown, or left. 2: wrong usage. 3: something could not be read (--allow-gaps).`,
+		Example: `  vpnlint fix
+  vpnlint fix clusters/prod > fixes.patch
+  vpnlint fix --write clusters/prod`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runFix(cmd, pathsOr(args), flags, write, review, std)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.BoolVarP(&write, "write", "w", false, "write the fixes to the files")
+	f.BoolVar(&review, "review", false, "with --write: also those that need a decision, which you have made")
+	inputFlags(f, &flags)
+	f.BoolVar(&flags.allowGaps, "allow-gaps", false, "do not exit with 3 for inputs that could not be read")
+	flags.config.register(f)
+	isolateFlag(f, &flags.isolate)
+	f.BoolVarP(&flags.verbose, "verbose", "v", false, "say what Helm's library remarks")
+	limitFlags(f, &flags.load.Limits)
+	f.IntVar(&flags.rulesSeconds, "limit-rules-seconds", int(lint.DefaultRulesTime/time.Second), "seconds for the rules over all objects")
+	fixTimeFlag(f, &flags.fixSeconds)
+	return cmd
+}
+
+func fixTimeFlag(f *pflag.FlagSet, seconds *int) {
+	f.IntVar(seconds, "limit-fix-seconds", int(fix.DefaultTime/time.Second), "seconds for the proofs of all fixes")
+}
+
+// proving are the options of the proofs.
+func (flags *lintFlags) proving(opts lint.Options) fix.Options {
+	return fix.Options{Lint: opts, Time: time.Duration(flags.fixSeconds) * time.Second}
+}
+
+// prove lints and proves fixes.
+func prove(ctx context.Context, paths []string, flags lintFlags, opts lint.Options, std streams) (fix.Result, error) {
+	linter, err := lint.New(ctx, opts.UserRules...)
+	if err != nil {
+		return fix.Result{}, err
+	}
+	proved, err := fix.Prove(ctx, linter, paths, flags.proving(opts))
+	if err != nil {
+		return fix.Result{}, err
+	}
+	sayLate(std, proved.Late, flags.fixSeconds)
+	return proved, nil
+}
+
+func sayLate(std streams, late, seconds int) {
+	if late > 0 {
+		fmt.Fprintf(std.err, "vpnlint: no fix was looked for, or not to the end, for %d of the findings: the limit of %d seconds was over; raise --limit-fix-seconds, or name fewer paths\n", late, seconds)
+	}
+}
+
+// maxRounds ends fixes that never come to rest. Each round takes what the one
+// before it made possible; more than two are rare.
+const maxRounds = 8
+
+func runFix(cmd *cobra.Command, paths []string, flags lintFlags, write, review bool, std streams) error {
+	if review && !write {
+		return errors.New("--review goes with --write: without it all fixes are shown")
+	}
+	if err := flags.prepare(cmd, std); err != nil {
+		return err
+	}
+	opts, err := flags.options(paths, std)
+	if err != nil {
+		return err
+	}
+	linter, err := lint.New(cmd.Context(), opts.UserRules...)
+	if err != nil {
+		return err
+	}
+	done, err := fix.All(cmd.Context(), linter, paths, flags.proving(opts), maxRounds, func(f finding.Fix) bool {
+		return !write || review || f.Review == ""
+	})
+	if err != nil {
+		return err
+	}
+	sayLate(std, done.Late, flags.fixSeconds)
+	if write {
+		if err := fix.Write(opts.Load.Dir, done.Changes); err != nil {
+			fmt.Fprintln(std.err, "vpnlint: nothing was written: "+report.Plain(err.Error()))
+			return exitError{code: lint.ExitFindings}
+		}
+	} else if _, err := io.WriteString(std.out, diffOf(done.Changes)); err != nil {
+		return fmt.Errorf("write the diff: %w", err)
+	}
+	said := fixWords(done, write)
+	fmt.Fprint(std.err, said)
+	policy := lint.Policy{AllowGaps: flags.allowGaps}
+	if code := policy.ExitCode(done.Report); code != lint.ExitClean {
+		return exitError{code: code}
+	}
+	if !write && len(done.Changes) > 0 || len(done.Conflicts) > 0 || len(done.Left) > 0 {
+		return exitError{code: lint.ExitFindings}
+	}
+	return nil
+}
+
+// diffOf shows what would become of the files. What stands before the diff of a
+// file says what for; git apply and patch pass over it.
+func diffOf(changes []fix.Change) string {
+	var b strings.Builder
+	for _, c := range changes {
+		for _, choice := range c.Choices {
+			for _, line := range choiceWords(choice) {
+				b.WriteString("# " + line + "\n")
+			}
+		}
+		b.Write(diff.Diff("a/"+c.File, []byte(c.Before), "b/"+c.File, []byte(c.After)))
+	}
+	return b.String()
+}
+
+// choiceWords name a fix, the findings that it mends and what to know of it.
+func choiceWords(c fix.Choice) []string {
+	var lines []string
+	for i := range c.Findings {
+		f := &c.Findings[i]
+		lines = append(lines, report.Plain(fmt.Sprintf("%s:%d: %s: %s", f.Primary.File, f.Primary.Span.Start.Line, f.Rule, c.Fix.Title)))
+	}
+	if c.Fix.Review != "" {
+		lines = append(lines, report.Plain("  decide first: "+c.Fix.Review))
+	}
+	return lines
+}
+
+// fixWords says what was written and what was left.
+func fixWords(done fix.Done, write bool) string {
+	var b strings.Builder
+	if write {
+		for _, c := range done.Changes {
+			for _, choice := range c.Choices {
+				b.WriteString(strings.Join(choiceWords(choice), "\n") + "\n")
+			}
+		}
+	}
+	for _, c := range done.Left {
+		b.WriteString(strings.Join(choiceWords(c), "\n") + "\n  not written: --review writes it\n")
+	}
+	for _, c := range done.Conflicts {
+		b.WriteString(report.Plain(fmt.Sprintf("%s:%d: two fixes do not go together, so neither was taken: %q for %s and %q for %s",
+			c.File, c.Line, c.A.Fix.Title, c.A.Findings[0].Rule, c.B.Fix.Title, c.B.Findings[0].Rule)) + "\n")
+	}
+	return b.String()
+}

@@ -1,0 +1,71 @@
+package fix
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/vpnlint/vpnlint/pkg/finding"
+	"github.com/vpnlint/vpnlint/pkg/lint"
+	"github.com/vpnlint/vpnlint/pkg/report"
+	"github.com/vpnlint/vpnlint/pkg/source"
+)
+
+// Done is what all fixes of a run come to.
+type Done struct {
+	// Report is that of the first round, with its fixes.
+	Report    report.Report
+	Changes   []Change
+	Conflicts []Conflict
+	Left      []Choice
+	Late      int
+}
+
+// All proves, merges and applies in memory, again and again until nothing is left
+// to apply: what one fix makes possible is part of the same run, so that a second
+// run changes nothing.
+func All(ctx context.Context, linter *lint.Linter, paths []string, opts Options, rounds int, want func(finding.Fix) bool) (Done, error) {
+	var done Done
+	overlay := maps.Clone(opts.Lint.Load.Overlay)
+	if overlay == nil {
+		overlay = map[string][]byte{}
+	}
+	changes := map[string]*Change{}
+	var originals map[string]*source.File
+	for round := range rounds {
+		opts.Lint.Load.Overlay = overlay
+		proved, err := Prove(ctx, linter, paths, opts)
+		if err != nil {
+			return Done{}, err
+		}
+		if round == 0 {
+			done.Report, originals = proved.Report, proved.Report.Files
+		}
+		done.Late = proved.Late
+		m, err := Merge(ctx, linter, paths, opts, &proved.Report, want)
+		if err != nil {
+			return Done{}, err
+		}
+		done.Conflicts, done.Left = m.Conflicts, m.Left
+		if len(m.Changes) == 0 {
+			break
+		}
+		overlay = maps.Clone(overlay)
+		for i := range m.Changes {
+			c := &m.Changes[i]
+			overlay[c.File] = []byte(c.After)
+			if had := changes[c.File]; had != nil {
+				had.After, had.Choices = c.After, append(had.Choices, c.Choices...)
+				continue
+			}
+			if f := originals[c.File]; f != nil {
+				c.Before = f.Text()
+			}
+			changes[c.File] = c
+		}
+	}
+	for _, file := range slices.Sorted(maps.Keys(changes)) {
+		done.Changes = append(done.Changes, *changes[file])
+	}
+	return done, nil
+}

@@ -1,0 +1,202 @@
+package fix
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/vpnlint/vpnlint/pkg/facts"
+	"github.com/vpnlint/vpnlint/pkg/finding"
+	"github.com/vpnlint/vpnlint/pkg/source"
+)
+
+// forwardingImage has a sysctl and next to nothing else.
+const forwardingImage = "busybox:1.37"
+
+// forwardingName is the container's name, unless it is taken.
+const forwardingName = "ip-forward"
+
+// initContainer puts a privileged init container in front of all others that
+// turns IPv4 forwarding on (FG D3.1): it works with every kubelet, and is gone
+// before the VPN starts.
+func initContainer(c *Context) []Candidate {
+	pod := c.Pod()
+	if pod == nil || len(pod.Containers) == 0 {
+		return nil
+	}
+	spec, ok := c.podSpec(pod)
+	if !ok {
+		return nil
+	}
+	edit, ok := spec.addInit(c.unusedName(pod), c.asRoot(pod))
+	if !ok {
+		return nil
+	}
+	return []Candidate{{
+		Title: "add an init container that turns IPv4 forwarding on",
+		Edits: []finding.Edit{edit},
+	}}
+}
+
+func (c *Context) unusedName(pod *facts.Pod) string {
+	name := forwardingName
+	for n := 2; slices.ContainsFunc(pod.Containers, func(k facts.Container) bool { return k.Name == name }); n++ {
+		name = fmt.Sprintf("%s-%d", forwardingName, n)
+	}
+	return name
+}
+
+// asRoot: the pod's own settings give its containers another user than root, who
+// may not write /proc/sys.
+func (c *Context) asRoot(pod *facts.Pod) bool {
+	o := c.object(pod.Ref.Object)
+	security := descend(o, pod.Ref.Child("securityContext").Pointer)
+	m, _ := security.(map[string]any)
+	user, hasUser := m["runAsUser"]
+	return m["runAsNonRoot"] == true || hasUser && fmt.Sprint(user) != "0"
+}
+
+// descend is the value at a JSON pointer of an object's tree, nil for none.
+func descend(o *source.Object, pointer string) any {
+	if o == nil {
+		return nil
+	}
+	var v any = o.Tree
+	for _, token := range source.PointerTokens(pointer) {
+		switch at := v.(type) {
+		case map[string]any:
+			v = at[token]
+		case []any:
+			i, err := strconv.Atoi(token)
+			if err != nil || i < 0 || i >= len(at) {
+				return nil
+			}
+			v = at[i]
+		default:
+			return nil
+		}
+	}
+	return v
+}
+
+// podSpec finds where a pod's containers are written: a pod spec with lists of
+// containers, or a controller of app-template's values, where they have keys.
+func (c *Context) podSpec(pod *facts.Pod) (podPlace, bool) {
+	for _, k := range pod.Containers {
+		if k.Stage != facts.Main {
+			continue
+		}
+		container, ok := c.blockAt(c.Locate(k.Ref).Primary)
+		if !ok {
+			continue
+		}
+		list, owner := container.parent(1), container.parent(2)
+		if list == nil || owner == nil || !isBlock(list) || !isBlock(owner) {
+			continue
+		}
+		key, containers := field(owner, "containers")
+		if containers != list {
+			continue
+		}
+		return podPlace{place: container.at(owner), key: container.at(key), containers: container.at(list)}, true
+	}
+	return podPlace{}, false
+}
+
+// podPlace is the mapping that holds a pod's containers.
+type podPlace struct {
+	place
+	key        place // "containers"
+	containers place
+}
+
+// addInit is the edit that puts an init container before all others.
+func (p podPlace) addInit(name string, asRoot bool) (finding.Edit, bool) {
+	step, _ := p.step()
+	dash := p.containers.column() - p.column()
+	keyed := p.containers.node.Kind == yaml.MappingNode
+	item := forwardingContainer(name, step, keyed, asRoot)
+	key, list := field(p.node, "initContainers")
+	switch {
+	case key == nil:
+		at, ok := p.key.before()
+		if !ok {
+			return finding.Edit{}, false
+		}
+		return p.insert(at, p.column(), append([]string{"initContainers:"}, indented(dash, item)...)), true
+	case isBlock(list) && list.Kind == p.containers.node.Kind:
+		return p.insert(p.at(key).lineEnd(), p.at(list).column(), item), true
+	}
+	return finding.Edit{}, false
+}
+
+// lineEnd is the end of the line in which a key stands.
+func (p place) lineEnd() int { return lineEnd(p.text.File.Text(), p.text.Start(p.node)) }
+
+// forwardingContainer are the lines of the init container: of a list, or under a
+// key of its own as app-template has it.
+func forwardingContainer(name string, step int, keyed, asRoot bool) []string {
+	security := []string{"securityContext:", pad(step) + "privileged: true"}
+	if asRoot {
+		security = append(security, pad(step)+"runAsUser: 0", pad(step)+"runAsNonRoot: false")
+	}
+	command := `command: ["sysctl", "-w", "net.ipv4.ip_forward=1"]`
+	if keyed {
+		repository, tag := "busybox", "1.37"
+		lines := append([]string{"image:", pad(step) + "repository: " + repository, pad(step) + `tag: "` + tag + `"`, command}, security...)
+		return append([]string{name + ":"}, indented(step, lines)...)
+	}
+	lines := append([]string{"image: " + forwardingImage, command}, security...)
+	return append([]string{"- name: " + name}, indented(len("- "), lines)...)
+}
+
+func indented(by int, lines []string) []string {
+	out := make([]string, len(lines))
+	for i, line := range lines {
+		out[i] = pad(by) + line
+	}
+	return out
+}
+
+func pad(n int) string { return strings.Repeat(" ", max(0, n)) }
+
+// podSysctl sets forwarding in the pod's securityContext. Where no kubelet in
+// view allows it, it raises VPN104 and falls with it.
+func podSysctl(c *Context) []Candidate {
+	pod := c.Pod()
+	if pod == nil {
+		return nil
+	}
+	spec, ok := c.podSpec(pod)
+	if !ok || spec.containers.node.Kind != yaml.SequenceNode {
+		return nil
+	}
+	step, dash := spec.step()
+	sysctl := []string{"- name: net.ipv4.ip_forward", `  value: "1"`}
+	title := "set net.ipv4.ip_forward as a sysctl of the pod"
+	key, security := field(spec.node, "securityContext")
+	if key == nil {
+		at, ok := spec.key.before()
+		if !ok {
+			return nil
+		}
+		lines := append([]string{"securityContext:", pad(step) + "sysctls:"}, indented(step+dash, sysctl)...)
+		return []Candidate{{Title: title, Edits: []finding.Edit{spec.insert(at, spec.column(), lines)}}}
+	}
+	if !isBlock(security) || security.Kind != yaml.MappingNode {
+		return nil
+	}
+	block := spec.at(security)
+	list, values := field(security, "sysctls")
+	switch {
+	case list == nil:
+		return []Candidate{{Title: title, Edits: []finding.Edit{block.addField(append([]string{"sysctls:"}, indented(dash, sysctl)...))}}}
+	case isBlock(values) && values.Kind == yaml.SequenceNode:
+		at := spec.at(values)
+		return []Candidate{{Title: title, Edits: []finding.Edit{spec.insert(at.last(), at.column(), sysctl)}}}
+	}
+	return nil
+}

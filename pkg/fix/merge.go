@@ -1,0 +1,200 @@
+package fix
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/vpnlint/vpnlint/pkg/finding"
+	"github.com/vpnlint/vpnlint/pkg/lint"
+	"github.com/vpnlint/vpnlint/pkg/report"
+)
+
+// Choice is the fix that is taken for a finding, or for several that it mends
+// alike.
+type Choice struct {
+	Findings []finding.Finding
+	Fix      finding.Fix
+}
+
+// Change is what becomes of one file.
+type Change struct {
+	File          string // as in the report
+	Before, After string
+	Choices       []Choice // those that edit it
+}
+
+// Conflict is two fixes of which neither is taken, because both touch one place,
+// or because one undoes the other.
+type Conflict struct {
+	A, B Choice
+	File string
+	Line int
+}
+
+// Merged is what the fixes of a report come to together.
+type Merged struct {
+	Changes   []Change // by file
+	Choices   []Choice // taken, in the order of the findings
+	Conflicts []Conflict
+	// Left are those that were not wanted.
+	Left []Choice
+}
+
+// Merge takes the smallest fix of each finding that edits files, as far as want
+// agrees, and proves once more that they do together what each does alone.
+func Merge(ctx context.Context, linter *lint.Linter, paths []string, opts Options, r *report.Report, want func(finding.Fix) bool) (Merged, error) {
+	var m Merged
+	var wanted []Choice
+	for _, c := range choices(r) {
+		if want(c.Fix) {
+			wanted = append(wanted, c)
+		} else {
+			m.Left = append(m.Left, c)
+		}
+	}
+	m.Choices, m.Conflicts = apart(r, wanted)
+	if len(m.Choices) > 1 {
+		if err := m.agree(ctx, linter, paths, opts, r); err != nil {
+			return Merged{}, err
+		}
+	}
+	changes, err := changesOf(r, m.Choices)
+	m.Changes = changes
+	return m, err
+}
+
+// choices takes the first fix with edits of each finding; one fix for several
+// findings is one choice.
+func choices(r *report.Report) []Choice {
+	var out []Choice
+	for i := range r.Findings {
+		f := r.Findings[i]
+		at := slices.IndexFunc(f.Fixes, func(x finding.Fix) bool { return len(x.Edits) > 0 && x.Proof == finding.Rendered })
+		if at < 0 {
+			continue
+		}
+		same := slices.IndexFunc(out, func(c Choice) bool { return slices.Equal(c.Fix.Edits, f.Fixes[at].Edits) })
+		if same >= 0 {
+			out[same].Findings = append(out[same].Findings, f)
+			continue
+		}
+		out = append(out, Choice{Findings: []finding.Finding{f}, Fix: f.Fixes[at]})
+	}
+	return out
+}
+
+// apart tells the choices that can stand beside all others from those that
+// cannot: which of two is meant is not guessed.
+func apart(r *report.Report, wanted []Choice) (free []Choice, conflicts []Conflict) {
+	caught := make([]bool, len(wanted))
+	for i := range wanted {
+		for j := i + 1; j < len(wanted); j++ {
+			if e, ok := meeting(r, wanted[i].Fix, wanted[j].Fix); ok {
+				caught[i], caught[j] = true, true
+				conflicts = append(conflicts, Conflict{A: wanted[i], B: wanted[j], File: e.At.File, Line: e.At.Span.Start.Line})
+			}
+		}
+	}
+	for i := range wanted {
+		if !caught[i] {
+			free = append(free, wanted[i])
+		}
+	}
+	return free, conflicts
+}
+
+// meeting returns an edit of a that touches the place of one of b.
+func meeting(r *report.Report, a, b finding.Fix) (finding.Edit, bool) {
+	for _, e := range a.Edits {
+		f := r.Files[e.At.File]
+		for _, o := range b.Edits {
+			if o.At.File == e.At.File && f != nil && spanOf(f, e).meets(spanOf(f, o)) {
+				return e, true
+			}
+		}
+	}
+	return finding.Edit{}, false
+}
+
+// agree leaves out the choices that undo what others do. Most often none does,
+// which takes one run to see.
+func (m *Merged) agree(ctx context.Context, linter *lint.Linter, paths []string, opts Options, r *report.Report) error {
+	before := &picture{findings: r.Findings}
+	good := func(some []Choice) (bool, error) {
+		c := Candidate{}
+		for _, one := range some {
+			c.Edits = append(c.Edits, one.Fix.Edits...)
+		}
+		with, err := applied(opts.Lint, r, &c)
+		if err != nil {
+			return false, nil //nolint:nilerr // edits that meet within one line of thought do not agree
+		}
+		after, err := relint(ctx, linter, paths, with)
+		if err != nil {
+			return false, err
+		}
+		return after.mended(some) && after.onlyOld(before), nil
+	}
+	ok, err := good(m.Choices)
+	if ok || err != nil {
+		return err
+	}
+	var kept []Choice
+	for _, c := range m.Choices {
+		ok, err := good(append(slices.Clip(kept), c))
+		switch {
+		case err != nil:
+			return err
+		case ok:
+			kept = append(kept, c)
+		default:
+			at := c.Fix.Edits[0].At
+			m.Conflicts = append(m.Conflicts, Conflict{A: c, B: kept[len(kept)-1], File: at.File, Line: at.Span.Start.Line})
+		}
+	}
+	m.Choices = kept
+	return nil
+}
+
+// mended: none of the findings of the choices is left.
+func (p *picture) mended(some []Choice) bool {
+	for _, c := range some {
+		for i := range c.Findings {
+			if !p.lacks(&c.Findings[i]) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Changes are what the smallest fixes of a report make of its files when nothing
+// more is asked than that they do not meet.
+func Changes(r *report.Report) ([]Change, error) { return changesOf(r, choices(r)) }
+
+func changesOf(r *report.Report, all []Choice) ([]Change, error) {
+	var edits []finding.Edit
+	for _, c := range all {
+		edits = append(edits, c.Fix.Edits...)
+	}
+	var out []Change
+	var failed error
+	for _, file := range filesOf(edits) {
+		text, err := edited(r.Files[file], editsIn(edits, file))
+		if err != nil {
+			failed = errors.Join(failed, err)
+			continue
+		}
+		change := Change{File: file, Before: r.Files[file].Text(), After: text}
+		for _, c := range all {
+			if slices.Contains(filesOf(c.Fix.Edits), file) {
+				change.Choices = append(change.Choices, c)
+			}
+		}
+		out = append(out, change)
+	}
+	slices.SortFunc(out, func(a, b Change) int { return cmp.Compare(a.File, b.File) })
+	return out, failed
+}

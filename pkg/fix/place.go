@@ -1,0 +1,221 @@
+package fix
+
+import (
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/vpnlint/vpnlint/pkg/finding"
+	"github.com/vpnlint/vpnlint/pkg/loader"
+	"github.com/vpnlint/vpnlint/pkg/source"
+)
+
+// place is a node of a file and those around it, the outermost first.
+type place struct {
+	text  loader.Text
+	above []*yaml.Node
+	node  *yaml.Node
+}
+
+func textsCache() map[string][]loader.Text { return map[string][]loader.Text{} }
+
+// textsOf are the YAML documents of a file of the report.
+func (c *Context) textsOf(file string) []loader.Text {
+	texts, known := c.texts[file]
+	if f := c.Report.Files[file]; !known && f != nil {
+		texts = loader.Texts(f, c.Options.Load.Limits)
+		c.texts[file] = texts
+	}
+	return texts
+}
+
+// blockAt finds the block mapping whose first key stands at a location: how an
+// Origin points at an object, a container, a securityContext.
+func (c *Context) blockAt(at source.Location) (place, bool) {
+	f := c.Report.Files[at.File]
+	if at.Precision != source.Exact || at.Inner != "" || f == nil {
+		return place{}, false
+	}
+	offset := f.Offset(at.Span.Start)
+	for _, text := range c.textsOf(at.File) {
+		var found place
+		var search func(n *yaml.Node, above []*yaml.Node)
+		search = func(n *yaml.Node, above []*yaml.Node) {
+			if isBlock(n) && n.Kind == yaml.MappingNode && len(n.Content) > 0 && text.Start(n.Content[0]) == offset {
+				found = place{text: text, above: slices.Clone(above), node: n}
+			}
+			for _, inner := range n.Content {
+				search(inner, append(above, n))
+			}
+		}
+		search(text.Root, nil)
+		if found.node != nil {
+			return found, true
+		}
+	}
+	return place{}, false
+}
+
+// isBlock: a collection that is written over lines, not in brackets, and that
+// nothing else in the file shares.
+func isBlock(n *yaml.Node) bool {
+	return n.Style&yaml.FlowStyle == 0 && n.Anchor == "" && len(n.Content) > 0
+}
+
+// parent is the n-th node above the place, nil where there is none.
+func (p place) parent(n int) *yaml.Node {
+	if n > len(p.above) {
+		return nil
+	}
+	return p.above[len(p.above)-n]
+}
+
+// at is the place of a node that lies in the same document.
+func (p place) at(n *yaml.Node) place { return place{text: p.text, node: n} }
+
+// field returns the key and value of a mapping's field, nil for none.
+func field(n *yaml.Node, name string) (key, value *yaml.Node) {
+	if n == nil || n.Kind != yaml.MappingNode {
+		return nil, nil
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == name {
+			key, value = n.Content[i], n.Content[i+1]
+		}
+	}
+	return key, value
+}
+
+// column is the indentation of a block's lines: of a mapping's keys, of the dashes
+// of a list.
+func (p place) column() int {
+	f, first := p.text.File, p.text.Start(p.node.Content[0])
+	line := f.Text()[lineStart(f.Text(), first):first]
+	if p.node.Kind == yaml.MappingNode {
+		return len(line)
+	}
+	return max(0, strings.LastIndexByte(line, '-'))
+}
+
+// step is how far the file indents a mapping inside of a mapping around here, and
+// dash how far a list.
+func (p place) step() (step, dash int) {
+	step, dash = 2, -1
+	mapping := func(n *yaml.Node, visit func(key, value *yaml.Node)) {
+		if n.Kind == yaml.MappingNode && n.Style&yaml.FlowStyle == 0 {
+			for i := 0; i+1 < len(n.Content); i += 2 {
+				visit(n.Content[i], n.Content[i+1])
+			}
+		}
+	}
+	var walk func(n *yaml.Node)
+	walk = func(n *yaml.Node) {
+		mapping(n, func(key, value *yaml.Node) {
+			if !isBlock(value) {
+				return
+			}
+			switch value.Kind {
+			case yaml.MappingNode:
+				step = p.at(value).column() - p.at(n).column()
+			case yaml.SequenceNode:
+				if dash < 0 {
+					dash = p.at(value).column() - p.at(n).column()
+				}
+			}
+			_ = key
+		})
+		for _, inner := range n.Content {
+			walk(inner)
+		}
+	}
+	walk(p.text.Root)
+	if step < 1 || step > 8 {
+		step = 2
+	}
+	if dash < 0 || dash > 8 {
+		dash = step
+	}
+	return step, dash
+}
+
+func lineStart(text string, offset int) int { return strings.LastIndexByte(text[:offset], '\n') + 1 }
+
+// lineEnd is the offset of the break that ends the line of offset, or of the end
+// of the text.
+func lineEnd(text string, offset int) int {
+	end := len(text)
+	if i := strings.IndexByte(text[offset:], '\n'); i >= 0 {
+		end = offset + i
+	}
+	if end > offset && text[end-1] == '\r' {
+		end--
+	}
+	return end
+}
+
+// lineBreak is the file's own.
+func lineBreak(text string) string {
+	if i := strings.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
+		return "\r\n"
+	}
+	return "\n"
+}
+
+// last returns the offset of the end of the node's last line, comments behind it
+// included.
+func (p place) last() int {
+	text := p.text.File.Text()
+	end := p.text.End(p.node)
+	for end > 0 && (text[end-1] == '\n' || text[end-1] == '\r') { // a block scalar ends with its line break
+		end--
+	}
+	return lineEnd(text, end)
+}
+
+// before returns the offset of the end of the line before the one in which the
+// node starts and before the comments that belong to it.
+func (p place) before() (int, bool) {
+	text := p.text.File.Text()
+	start := lineStart(text, p.text.Start(p.node))
+	indent := text[start:p.text.Start(p.node)]
+	for start > 0 {
+		above := lineStart(text, start-1)
+		line := text[above:start]
+		if !strings.HasPrefix(line, indent+"#") {
+			break
+		}
+		start = above
+	}
+	if start == 0 {
+		return 0, false
+	}
+	return lineEnd(text, lineStart(text, start-1)), true
+}
+
+// insert is the edit that puts lines, indented by column, behind the line that
+// ends at offset.
+func (p place) insert(offset, column int, lines []string) finding.Edit {
+	f := p.text.File
+	eol := lineBreak(f.Text())
+	var b strings.Builder
+	for _, line := range lines {
+		b.WriteString(eol + strings.Repeat(" ", column) + line)
+	}
+	return replace(f, offset, offset, b.String())
+}
+
+// addField is the edit that gives a block mapping a further field, behind the
+// last of the named ones that it has, else at its end.
+func (p place) addField(lines []string, behind ...string) finding.Edit {
+	at := p.at(p.node.Content[len(p.node.Content)-1])
+	found := false
+	for i := 0; i+1 < len(p.node.Content); i += 2 {
+		if slices.Contains(behind, p.node.Content[i].Value) {
+			at, found = p.at(p.node.Content[i+1]), true
+		} else if found {
+			break
+		}
+	}
+	return p.insert(at.last(), p.column(), lines)
+}

@@ -1,0 +1,204 @@
+package fix
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/vpnlint/vpnlint/pkg/finding"
+	"github.com/vpnlint/vpnlint/pkg/lint"
+	"github.com/vpnlint/vpnlint/pkg/report"
+)
+
+// Options say what to prove and how long to try.
+type Options struct {
+	// Lint are the options of the run whose findings are to be mended.
+	Lint lint.Options
+	// Tries bounds the candidates that are rendered for one finding; 0:
+	// DefaultTries.
+	Tries int
+	// Time bounds the proofs of a whole run; 0: DefaultTime. Findings whose turn
+	// does not come have no fix, and are counted in Result.Late.
+	Time time.Duration
+}
+
+// The default bounds. A finding has few ways to be mended, and a proof costs as
+// much as the run that made the finding.
+const (
+	DefaultTries = 8
+	DefaultTime  = 2 * time.Minute
+)
+
+// Result is a report whose findings hold their fixes, smallest first.
+type Result struct {
+	Report report.Report
+	// Late counts the findings for which the time was up.
+	Late int
+}
+
+var errTime = errors.New("the time for fixes is up")
+
+// ErrStdin is the error for a path "-": what was piped in is in no file.
+var ErrStdin = errors.New("standard input is no file that could be changed; name the files")
+
+// Prove lints the paths and proves fixes for what it finds. A proof is the whole
+// pipeline over all the paths, for what a rule says of one input may depend on
+// every other: the candidate is kept if its finding is gone, no finding, gap or
+// harsher severity came, and no object, pod, container or tunnel was lost.
+func Prove(ctx context.Context, linter *lint.Linter, paths []string, opts Options) (Result, error) {
+	if slices.Contains(paths, "-") {
+		return Result{}, ErrStdin
+	}
+	r, readings, err := linter.Study(ctx, paths, opts.Lint)
+	if err != nil {
+		return Result{}, err
+	}
+	p := &prover{linter: linter, paths: paths, opts: opts, report: &r, readings: readings, before: look(&r, readings), known: map[string]*picture{}}
+	timed, cancel := context.WithTimeoutCause(ctx, cmp.Or(opts.Time, DefaultTime), errTime)
+	defer cancel()
+	late, err := p.all(timed)
+	if err != nil {
+		return Result{}, err
+	}
+	return Result{Report: r, Late: late}, nil
+}
+
+// prover proves candidates against one report.
+type prover struct {
+	linter   *lint.Linter
+	paths    []string
+	opts     Options
+	report   *report.Report
+	readings []lint.Reading
+	before   *picture
+	known    map[string]*picture // what candidates came to, by their key
+}
+
+// all gives each finding its fixes.
+func (p *prover) all(ctx context.Context) (late int, err error) {
+	table := proposers()
+	shared := Context{Report: p.report, Options: p.opts.Lint, Paths: p.paths, texts: textsCache()}
+	for i := range p.report.Findings {
+		f := &p.report.Findings[i]
+		if f.Suppressed != nil || len(table[f.Rule]) == 0 {
+			continue
+		}
+		c := shared
+		c.Finding = f
+		if c.Reading = p.readingOf(f); c.Reading == nil {
+			continue
+		}
+		fixes, err := p.one(ctx, f, c.candidates(table))
+		if errors.Is(err, errTime) {
+			late++
+			continue
+		}
+		if err != nil {
+			return 0, err
+		}
+		f.Fixes = fixes
+	}
+	return late, nil
+}
+
+// readingOf returns the first reading that shows the finding's object under a
+// value set of the finding.
+func (p *prover) readingOf(f *finding.Finding) *lint.Reading {
+	for i := range p.readings {
+		r := &p.readings[i]
+		sets := len(f.ValueSets) == 0 || slices.ContainsFunc(r.Groups, func(name string) bool { return slices.Contains(f.ValueSets, name) })
+		c := Context{Finding: f, Reading: r}
+		if sets && c.Object() != nil {
+			return r
+		}
+	}
+	return nil
+}
+
+// one proves the candidates of one finding.
+func (p *prover) one(ctx context.Context, f *finding.Finding, candidates []Candidate) ([]finding.Fix, error) {
+	var fixes []finding.Fix
+	for _, c := range candidates[:min(len(candidates), cmp.Or(p.opts.Tries, DefaultTries))] {
+		after, err := p.try(ctx, &c)
+		if err != nil {
+			return nil, err
+		}
+		if after != nil && after.lacks(f) && after.noWorse(p.before) {
+			fixes = append(fixes, c.fix())
+		}
+	}
+	return fixes, nil
+}
+
+func (c *Candidate) fix() finding.Fix {
+	slices.SortStableFunc(c.Edits, func(a, b finding.Edit) int {
+		return cmp.Or(cmp.Compare(a.At.File, b.At.File), cmp.Compare(a.At.Span.Start.Line, b.At.Span.Start.Line), cmp.Compare(a.At.Span.Start.Column, b.At.Span.Start.Column))
+	})
+	return finding.Fix{Title: c.Title, Proof: finding.Rendered, Edits: c.Edits, Chart: c.Chart, Values: c.Values, Review: c.Review}
+}
+
+// key tells candidates apart by what they do.
+func (c *Candidate) key() string {
+	text, err := json.Marshal([]any{c.Edits, c.Chart, c.Values})
+	if err != nil {
+		return c.Title
+	}
+	return string(text)
+}
+
+// try runs the pipeline with a candidate applied; nil for one that cannot be
+// applied.
+func (p *prover) try(ctx context.Context, c *Candidate) (*picture, error) {
+	key := c.key()
+	if after, ok := p.known[key]; ok {
+		return after, nil
+	}
+	opts, err := applied(p.opts.Lint, p.report, c)
+	if err != nil {
+		p.known[key] = nil
+		return nil, nil //nolint:nilerr,nilnil // a proposer that cannot be followed proposes nothing
+	}
+	after, err := relint(ctx, p.linter, p.paths, opts)
+	if err != nil {
+		return nil, err
+	}
+	p.known[key] = after
+	return after, nil
+}
+
+// relint runs the pipeline. Its error is errTime when the time for proofs is up.
+func relint(ctx context.Context, linter *lint.Linter, paths []string, opts lint.Options) (*picture, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	r, readings, err := linter.Study(ctx, paths, opts)
+	if cause := context.Cause(ctx); cause != nil {
+		return nil, cause
+	}
+	if err != nil {
+		return nil, fmt.Errorf("lint with a fix applied: %w", err)
+	}
+	return look(&r, readings), nil
+}
+
+// applied are the options of a run in which the candidate stands.
+func applied(opts lint.Options, r *report.Report, c *Candidate) (lint.Options, error) {
+	overlay := maps.Clone(opts.Load.Overlay)
+	if overlay == nil {
+		overlay = map[string][]byte{}
+	}
+	for _, file := range filesOf(c.Edits) {
+		text, err := edited(r.Files[file], editsIn(c.Edits, file))
+		if err != nil {
+			return opts, err
+		}
+		overlay[file] = []byte(text)
+	}
+	opts.Load.Overlay = overlay
+	return opts, nil
+}
