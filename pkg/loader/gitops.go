@@ -35,6 +35,7 @@ type gitops struct {
 	missing []missingChart
 	gaps    []finding.Gap
 	charted []chartedGap
+	alike   []likeGap
 	files   map[string]*source.File
 }
 
@@ -97,8 +98,11 @@ type missingChart struct {
 	name, title, why string
 	// read says what was learned of the values all the same.
 	read string
-	file string
-	line int
+	// plain: nothing is special about it, neither why it is missing nor its values,
+	// which say nothing of a VPN.
+	plain bool
+	file  string
+	line  int
 }
 
 func (r *release) locate(pointer string) source.Location {
@@ -141,7 +145,7 @@ func (l *load) expand(ctx context.Context, jobs []job, outcomes []outcome) []out
 			*list.objects = slices.Concat(*list.objects, more[i])
 		}
 	}
-	out := outcome{rendered: rendered{gaps: slices.Concat(g.gaps, g.missingCharts(), g.chartGaps())}, added: true}
+	out := outcome{rendered: rendered{gaps: slices.Concat(g.gaps, g.likeGaps(), g.missingCharts(), g.chartGaps())}, added: true}
 	for _, name := range sortedKeys(g.files) {
 		out.files = append(out.files, g.files[name])
 	}
@@ -270,6 +274,7 @@ func (g *gitops) standsFor(ctx context.Context, o homed, depth int) []*source.Ob
 		return nil
 	}
 	for _, made := range slices.Clone(out) {
+		made.MadeBy = o.Object
 		out = append(out, g.standsFor(ctx, homed{made, o.scan}, depth+1)...)
 	}
 	return out
@@ -332,12 +337,13 @@ func (g *gitops) addFiles(files []*source.File) {
 }
 
 // miss records that a release's chart is not in the tree.
-func (g *gitops) miss(r *release, why, read string) {
+func (g *gitops) miss(r *release, why, read string, plain bool) {
 	at := r.locate(r.chart.at)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.missing = append(g.missing, missingChart{
-		name: r.chart.name, title: cmp.Or(r.chart.title(), "of the "+r.kind+" "+r.object.Name), why: why, read: read, file: at.File, line: at.Span.Start.Line,
+		name: r.chart.name, title: cmp.Or(r.chart.title(), "of the "+r.kind+" "+r.object.Name), why: why, read: read, plain: plain && r.chart.name != "",
+		file: at.File, line: at.Span.Start.Line,
 	})
 }
 
@@ -348,11 +354,22 @@ func (g *gitops) missingCharts() []finding.Gap {
 	})
 	type key struct{ name, why, read string }
 	count := map[key]int{}
+	var plain, special []missingChart
 	for _, m := range g.missing {
 		count[key{m.name, m.why, m.read}]++
+		if m.plain {
+			plain = append(plain, m)
+		} else {
+			special = append(special, m)
+		}
 	}
 	var out []finding.Gap
-	for _, m := range g.missing {
+	if gap, ok := plainCharts(plain); ok {
+		out = append(out, gap)
+	} else {
+		special = g.missing
+	}
+	for _, m := range special {
 		k := key{m.name, m.why, m.read}
 		n := count[k]
 		if n == 0 {
@@ -369,6 +386,33 @@ func (g *gitops) missingCharts() []finding.Gap {
 		out = append(out, finding.Gap{Kind: finding.Unresolved, File: m.file, Line: m.line, What: what, Why: m.why, Consequence: m.read})
 	}
 	return out
+}
+
+// plainCharts makes one gap of all charts that are missing and whose values say
+// nothing of a VPN; ok is false where they are no two.
+func plainCharts(missing []missingChart) (gap finding.Gap, ok bool) {
+	const shown = 12
+	titles := map[string]string{}
+	for _, m := range missing {
+		if known, twice := titles[m.name]; twice && known != m.title {
+			titles[m.name] = m.name // several versions
+		} else {
+			titles[m.name] = m.title
+		}
+	}
+	if len(titles) < 2 {
+		return finding.Gap{}, false
+	}
+	var names []string
+	for _, name := range sortedKeys(titles) {
+		names = append(names, titles[name])
+	}
+	return finding.Gap{
+		Kind: finding.Unresolved, File: missing[0].file, Line: missing[0].line,
+		What:        fmt.Sprintf("%d charts were not available, for this and other releases: %s", len(names), enumerate(names, shown)),
+		Why:         "nothing is downloaded; give a copy of one that matters with --chart NAME=PATH",
+		Consequence: "their values were searched for VPN containers, and name none with a right to change the network; everything else that the charts make is missing from this report",
+	}, true
 }
 
 // chartedGap is a gap of a chart that a release had rendered.
@@ -455,7 +499,7 @@ func isPlain(text string) bool { return !strings.Contains(text, "${") && !string
 
 // fieldText is a string of an object's tree, "" where there is none.
 func fieldText(tree map[string]any, keys ...string) string {
-	v, _ := walkTokens(tree, keys)
+	v, _ := field(tree, keys...)
 	s, _ := v.(string)
 	return s
 }
@@ -463,5 +507,8 @@ func fieldText(tree map[string]any, keys ...string) string {
 // field is a value of an object's tree.
 func field(tree map[string]any, keys ...string) (any, bool) {
 	v, depth := walkTokens(tree, keys)
-	return v, depth == len(keys) && v != nil
+	if depth < len(keys) {
+		return nil, false
+	}
+	return v, v != nil
 }

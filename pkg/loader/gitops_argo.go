@@ -65,7 +65,7 @@ func (g *gitops) application(ctx context.Context, o homed) []*source.Object {
 		switch {
 		case chart != "":
 			out = append(out, g.install(ctx, g.appRelease(o, s, chartRef{
-				name: chart, version: scalarText(s.tree["targetRevision"]), repository: fieldText(s.tree, "repoURL"), at: s.pointer + "/chart",
+				name: path.Base(chart), version: scalarText(s.tree["targetRevision"]), repository: fieldText(s.tree, "repoURL"), at: s.pointer + "/chart",
 			}))...)
 		case dir == "" || o.scan == nil:
 			// A repository that only brings values files, or is not this one.
@@ -308,13 +308,17 @@ func (g *gitops) applyApplications(ctx context.Context, jobs []job, lists []obje
 			continue
 		}
 		d := by[i][0]
-		objects := slices.Clone(*list.objects)
-		if ns := fieldText(d.app.Tree, "spec", "destination", "namespace"); ns != "" && isPlain(ns) {
-			for k, o := range objects {
-				if o.Namespace == "" {
-					objects[k] = destined(o, ns)
-				}
+		objects := make([]*source.Object, len(*list.objects))
+		ns := fieldText(d.app.Tree, "spec", "destination", "namespace")
+		for k, o := range *list.objects {
+			deployed := *o
+			if o != d.app {
+				deployed.MadeBy = d.app
 			}
+			if deployed.Namespace == "" && isPlain(ns) {
+				deployed.Namespace = ns
+			}
+			objects[k] = &deployed
 		}
 		changed, err := applyChange(ctx, objects, appChange(d.app, d.source, g.l.opts.Limits), g.l.opts)
 		if err != nil {
@@ -339,11 +343,12 @@ func (g *gitops) applicationSet(o homed) []homed {
 		elements, isList := asMap(block["list"])["elements"].([]any)
 		if !isList {
 			at := o.Origin.Locate(source.Ref{Object: o.ID, Pointer: fmt.Sprintf("/spec/generators/%d", i)}).Primary
-			g.addGaps([]finding.Gap{{
-				Kind: finding.Unresolved, File: at.File, Line: at.Span.Start.Line,
-				What: "the Applications of the ApplicationSet " + o.Name + " are not known", Why: "only list generators say in the tree what they make; lint what Argo CD generates",
-				Consequence: "what they deploy was not checked unless it is an input by itself",
-			}})
+			g.addLike(likeGap{
+				kind: finding.Unresolved, of: "ApplicationSet", name: o.Name,
+				one: "the Applications of the %s are not known", many: "the Applications of %s are not known",
+				why:         "only list generators say in the tree what they make; lint what Argo CD generates",
+				consequence: "what they deploy was not checked unless it is an input by itself", at: at,
+			})
 			continue
 		}
 		for k, element := range elements {

@@ -114,7 +114,12 @@ func (g *gitops) findChart(r *release) (at chartAt, why string, found bool) {
 	case len(others) > 0:
 		return at, fmt.Sprintf("nothing is downloaded, and the tree has another version, %s; %s", strings.Join(others, ", "), give), false
 	}
-	return at, "nothing is downloaded; " + give, false
+	return at, c.notDownloaded(), false
+}
+
+// notDownloaded says that a chart is missing for no reason of its own.
+func (c chartRef) notDownloaded() string {
+	return "nothing is downloaded; give a copy of it with --chart " + c.name + "=PATH"
 }
 
 // chartsNamed returns the places of the tree with the chart that a release
@@ -204,7 +209,9 @@ func (g *gitops) renderRelease(ctx context.Context, r *release, at chartAt) []*s
 	}
 	var shaped []*source.Object
 	top := given{val: withoutNulls(r.values.merged), ok: true}
-	if kind, major := familyOf(r.chart, top); kind == newer {
+	kind, major := familyOf(r.chart, top)
+	r.misspelt(kind, asMap(top.val))
+	if kind == newer {
 		// The library's templates emit everything through one include: where a
 		// field comes from is known from what the chart makes of its values.
 		s := &shaper{rel: r, values: top, major: major}

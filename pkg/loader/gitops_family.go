@@ -2,6 +2,7 @@ package loader
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,6 +27,7 @@ func (g *gitops) byShape(r *release, why string) []*source.Object {
 	merged := withoutNulls(r.values.merged)
 	top := given{val: merged, ok: true}
 	kind, major := familyOf(r.chart, top)
+	r.misspelt(kind, asMap(merged))
 	s := &shaper{rel: r, values: top, major: major}
 	read := "its values were read by the shape of the app-template chart; what a newer version makes of them may differ"
 	switch {
@@ -49,12 +51,12 @@ func (g *gitops) byShape(r *release, why string) []*source.Object {
 		read = "its values were searched for VPN containers; everything else that the chart makes is missing from this report"
 		s.search(top, 0)
 	}
-	if s.problem != "" {
+	if s.problem != "" && r.chart.name == "app-template" {
 		r.gapAtValue(s.at, "the values of the "+r.kind+" "+r.object.Name+" were read in part",
 			s.problem+": the chart app-template refuses them", "what it would install was checked as far as it could be read")
 	}
 	if why != "" {
-		g.miss(r, why, read)
+		g.miss(r, why, read, kind == anyChart && why == r.chart.notDownloaded() && !mayTunnel(s.objects))
 	}
 	if r.values.unseen != "" || r.open {
 		for _, o := range s.objects {
@@ -64,9 +66,30 @@ func (g *gitops) byShape(r *release, why string) []*source.Object {
 	return s.objects
 }
 
+// mayTunnel reports whether a container among those found in the values of an
+// unknown chart may change the network of its pod.
+func mayTunnel(objects []*source.Object) bool {
+	return slices.ContainsFunc(objects, func(o *source.Object) bool {
+		context, _ := field(o.Tree, "spec", "template", "spec", "containers", "0", "securityContext")
+		privileged, _ := asMap(context)["privileged"].(bool)
+		add, _ := field(asMap(context), "capabilities", "add")
+		list, _ := add.([]any)
+		return privileged || slices.ContainsFunc(list, func(c any) bool { return c == "NET_ADMIN" || c == "ALL" || c == "SYS_ADMIN" })
+	})
+}
+
 // gapAtValue records a gap at a value of the release.
 func (r *release) gapAtValue(path []string, what, why, consequence string) {
-	at := r.values.locate(path, source.Ref{}).Primary
+	r.gapIn(path, source.Ref{}, what, why, consequence)
+}
+
+// gapAtKey records a gap at the key of a value.
+func (r *release) gapAtKey(path []string, what, why, consequence string) {
+	r.gapIn(path, source.Ref{Key: true}, what, why, consequence)
+}
+
+func (r *release) gapIn(path []string, ref source.Ref, what, why, consequence string) {
+	at := r.values.locate(path, ref).Primary
 	r.gaps = append(r.gaps, finding.Gap{Kind: finding.Unmodelled, File: at.File, Line: at.Span.Start.Line, What: what, Why: why, Consequence: consequence})
 }
 

@@ -89,7 +89,7 @@ func (s *shaper) volume(item given) *made {
 			out.set(k, copied(spec.get(k)))
 		}
 		out.set("name", written(id, item))
-	case "image", "ephemeral": // since 4
+	case "image", "ephemeral", "projected": // since 4
 		if s.major < 4 {
 			s.refuse(item.get("type"), "%q is no type of persistence before version 4", kind)
 			break
@@ -99,6 +99,10 @@ func (s *shaper) volume(item given) *made {
 				source.set("reference", reference)
 			}
 			source.setGiven("pullPolicy", item.get("pullPolicy"))
+		}
+		if kind == "projected" {
+			source.setGiven("sources", item.get("sources"))
+			source.setGiven("defaultMode", item.get("defaultMode"))
 		}
 		out.set(kind, source)
 	default:

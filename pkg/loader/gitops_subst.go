@@ -53,7 +53,8 @@ func (g *gitops) substitute(ctx context.Context, jobs []job, outcomes []outcome)
 	for _, k := range loops {
 		g.loopGap(*k.slot, "the Flux Kustomization "+(*k.slot).Name+" applies itself by way of others")
 	}
-	// Those that apply the same objects are applied together.
+	// Those that apply the same objects are applied together, when the last of them
+	// is what it will be.
 	done := make([]bool, len(all))
 	for _, i := range order {
 		if done[i] || ctx.Err() != nil {
@@ -66,7 +67,7 @@ func (g *gitops) substitute(ctx context.Context, jobs []job, outcomes []outcome)
 					group = append(group, all[j])
 				}
 			}
-			if group[0] == all[i] { // once for each list
+			if group[len(group)-1] == all[i] { // once for each list
 				g.applyTo(ctx, group, lists[list])
 				g.index(jobs, outcomes)
 			}
@@ -187,7 +188,7 @@ func (g *gitops) applyTo(ctx context.Context, group []*applied, list objectList)
 		if fieldText(other.Tree, "spec", "targetNamespace") != target {
 			target = ""
 		}
-		vars.agree(g.variablesOf(homed{other, k.scan}), other)
+		vars.agree(g.variablesOf(homed{other, k.scan}))
 		theirs, _ := field(other.Tree, "spec")
 		for _, f := range []string{"patches", "images"} {
 			if !reflect.DeepEqual(asMap(theirs)[f], asMap(spec)[f]) {
@@ -221,11 +222,10 @@ func (g *gitops) applyTo(ctx context.Context, group []*applied, list objectList)
 		}
 	}
 	if open && vars.hidden != "" {
-		at := vars.hideAt
-		g.gaps = append(g.gaps, finding.Gap{
-			Kind: finding.Unresolved, File: at.File, Line: at.Span.Start.Line,
-			What: "variables of the Flux Kustomization " + first.Name + " could not be seen", Why: vars.hidden,
-			Consequence: "texts that need them are taken for unknown",
+		g.alike = append(g.alike, likeGap{
+			kind: finding.Unresolved, of: "Flux Kustomization", name: first.Name,
+			one: "variables of the %s could not be seen", many: "variables of %s could not be seen",
+			why: vars.hidden, consequence: "texts that need them are taken for unknown", at: vars.hideAt,
 		})
 	}
 	copy(*list.objects, objects)
@@ -340,23 +340,30 @@ func (v *variables) set(name, text string, at source.Location) {
 	v.known[name] = setting{text, at}
 }
 
+// disagree says that a directory is applied with different variables.
+const disagree = "other Flux Kustomizations apply the same objects with other variables; lint the paths of one cluster alone to see its own"
+
 // agree keeps what another set of variables says, too.
-func (v *variables) agree(other *variables, by *source.Object) {
-	for name, mine := range v.known {
-		if theirs, ok := other.known[name]; !ok || theirs.text != mine.text {
-			delete(v.known, name)
-			v.hidden = "the Flux Kustomization " + by.Name + " applies the same objects with other variables"
-			v.hideAt = mine.at
+func (v *variables) agree(other *variables) {
+	differ := func(at source.Location) {
+		if v.hidden == "" {
+			v.hidden, v.hideAt = disagree, at
 		}
 	}
-	for name, theirs := range other.known {
-		if _, ok := v.known[name]; !ok && v.hidden == "" {
-			v.hidden = "the Flux Kustomization " + by.Name + " applies the same objects with other variables"
-			v.hideAt = theirs.at
+	for _, name := range sortedKeys(v.known) {
+		mine := v.known[name]
+		if theirs, ok := other.known[name]; !ok || theirs.text != mine.text {
+			delete(v.known, name)
+			differ(mine.at)
+		}
+	}
+	for _, name := range sortedKeys(other.known) {
+		if _, ok := v.known[name]; !ok {
+			differ(other.known[name].at)
 		}
 	}
 	v.active = v.active || other.active
-	if v.hidden == "" && other.hidden != "" {
+	if v.hidden == "" {
 		v.hidden, v.hideAt = other.hidden, other.hideAt
 	}
 }

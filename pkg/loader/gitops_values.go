@@ -24,7 +24,7 @@ type releaseLayer struct {
 // locate finds the place of a path that the layer has.
 func (l releaseLayer) locate(path []string, r source.Ref) source.Provenance {
 	at := source.Ref{Object: "values", Pointer: l.base}.Child(path...)
-	at.Start, at.End = r.Start, r.End
+	at.Start, at.End, at.Key = r.Start, r.End, r.Key
 	return l.origin.Locate(at)
 }
 

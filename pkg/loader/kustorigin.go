@@ -454,7 +454,7 @@ func isCollection(v any) bool {
 // ref returns r at another pointer.
 func ref(tokens []string, r source.Ref) source.Ref {
 	out := source.Ref{Object: "file"}.Child(tokens...)
-	out.Start, out.End = r.Start, r.End
+	out.Start, out.End, out.Key = r.Start, r.End, r.Key
 	return out
 }
 

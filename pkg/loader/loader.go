@@ -398,6 +398,8 @@ func (l *load) finish() *Result {
 // group.
 func assignIDs(objects []*source.Object) {
 	seen := map[string]int{}
+	named := make(map[*source.Object]*source.Object, len(objects))
+	first := make(map[string]*source.Object, len(objects))
 	for i, shared := range objects {
 		o := *shared
 		objects[i] = &o
@@ -407,6 +409,20 @@ func assignIDs(objects []*source.Object) {
 			id += "#" + strconv.Itoa(n)
 		}
 		o.ID = source.ObjectID(id)
+		named[shared] = &o
+		if seen[o.Kind+"/"+o.Namespace+"/"+o.Name] == 1 {
+			first[id] = &o
+		}
+	}
+	for _, o := range objects {
+		if o.MadeBy == nil {
+			continue
+		}
+		by, ok := named[o.MadeBy]
+		if !ok { // another GitOps object has changed it since
+			by = first[o.MadeBy.Kind+"/"+o.MadeBy.Namespace+"/"+o.MadeBy.Name]
+		}
+		o.MadeBy = by
 	}
 }
 

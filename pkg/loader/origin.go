@@ -307,7 +307,7 @@ func (o *textOrigin) locate(f found, r source.Ref) source.Provenance {
 			precision = source.Parent
 		}
 	}
-	if start == end && f.key != nil {
+	if f.key != nil && (start == end || r.Key && len(f.rest) == 0) {
 		// An empty value is nowhere; its key is what a reader sees.
 		start, end = o.doc.mark(f.key)
 	}

@@ -90,6 +90,8 @@ type Ref struct {
 	// of a list inside a ConfigMap's configuration file.
 	Start int `json:"start,omitempty"`
 	End   int `json:"end,omitempty"`
+	// Key selects the key of the field instead of its value, where it has one.
+	Key bool `json:"-"`
 }
 
 // IsZero reports whether r refers to nothing.
@@ -144,6 +146,9 @@ type Object struct {
 	// there is known: a field or list item that is missing may exist all the same.
 	// "" is the whole object.
 	Unseen []string
+	// MadeBy is the GitOps object (a HelmRelease, an Application) that installs
+	// this one, nil for none that is known.
+	MadeBy *Object
 	// Origin finds the places of its fields; never nil.
 	Origin Origin
 }
