@@ -17,7 +17,8 @@ import (
 const Rule = "VPN001"
 
 // Annotation is the annotation of an object, or of its pod template, that
-// suppresses findings about the object: "VPN301: reason; VPN304: reason".
+// suppresses findings about the object, and about what it installs if it is a
+// GitOps object: "VPN301: reason; VPN304: reason".
 const Annotation = "vpnlint.dev/ignore"
 
 // How a finding can be suppressed.
@@ -60,6 +61,7 @@ type Set struct {
 	directives []directive
 	comments   map[line][]int
 	annotated  map[source.ObjectID][]int
+	makers     map[source.ObjectID]source.ObjectID // of what GitOps objects install
 	entries    []int
 }
 
@@ -77,7 +79,7 @@ type Use struct {
 // New reads the suppressions of texts (by path), of objects and of the
 // configuration. Objects may hold copies of one object.
 func New(files map[string]*source.File, objects []*source.Object, entries []Entry) *Set {
-	s := &Set{comments: map[line][]int{}, annotated: map[source.ObjectID][]int{}}
+	s := &Set{comments: map[line][]int{}, annotated: map[source.ObjectID][]int{}, makers: map[source.ObjectID]source.ObjectID{}}
 	names := make([]string, 0, len(files))
 	for name := range files {
 		names = append(names, name)
@@ -99,6 +101,9 @@ func New(files map[string]*source.File, objects []*source.Object, entries []Entr
 	}
 	for _, o := range objects {
 		s.annotations(o)
+		if o.MadeBy != nil {
+			s.makers[o.ID] = o.MadeBy.ID
+		}
 	}
 	for _, e := range entries {
 		covers := e.Covers
@@ -201,6 +206,9 @@ func parseAnnotation(text string) []item {
 	return items
 }
 
+// maxMakers bounds how many GitOps objects may stand one over the other.
+const maxMakers = 16
+
 // Of returns what suppresses a finding, nil for nothing, and every suppression
 // that would.
 func (s *Set) Of(f finding.Finding) (*finding.Suppression, []Use) {
@@ -217,7 +225,10 @@ func (s *Set) Of(f finding.Finding) (*finding.Suppression, []Use) {
 			matching = append(matching, s.comments[line{p.File, p.Span.Start.Line}]...)
 		}
 	}
-	matching = append(matching, s.annotated[f.ObjectID]...)
+	// What a release or an Application installs is covered by its annotation.
+	for id, steps := f.ObjectID, 0; id != "" && steps < maxMakers; id, steps = s.makers[id], steps+1 {
+		matching = append(matching, s.annotated[id]...)
+	}
 	for _, i := range s.entries {
 		if s.directives[i].covers(f.Primary.File) {
 			matching = append(matching, i)
