@@ -9,10 +9,12 @@
 #   Usually the gateway translates the pool into its own address: `iptables -t nat -A POSTROUTING -s
 #   POOL -o eth0 -j MASQUERADE` in a hook or start script, or the image does it by itself. Otherwise
 #   something must lead the pool back to this pod: a route of the cloud network, or Calico routing it.
-#   A pool that is routed also has to pass the source checks of the CNI: Calico and Cilium drop what a
-#   pod sends with foreign addresses, unless `cni.projectcalico.org/allowedSourcePrefixes` or the like
-#   says otherwise. That part needs a plan that names the pool as routed, and is checked for
-#   Calico only; otherwise this rule speaks of the missing translation only.
+#   A pool that is routed also has to pass the source checks of the CNI, which this rule holds against a
+#   plan that names the pool as routed. Calico drops what a pod sends with foreign addresses, unless its
+#   annotation `cni.projectcalico.org/allowedSourcePrefixes` asks for them and Felix heeds it
+#   (`workloadSourceSpoofing: Any`); without that setting Felix refuses the endpoint of such a pod
+#   altogether. Cilium has a switch for all pods only: `enable-source-ip-verification` of its ConfigMap,
+#   `daemon.enableSourceIPVerification` of its chart.
 #
 #   With translation, policies and firewalls see the gateway's address and never the client's.
 #
@@ -24,6 +26,8 @@
 #     description: "netfilter: masquerading"
 #   - ref: https://github.com/kylemanna/docker-openvpn
 #     description: "kylemanna/openvpn: OVPN_NAT, OVPN_DEFROUTE"
+#   - ref: https://docs.tigera.io/calico/latest/reference/resources/felixconfig
+#     description: "Calico: workloadSourceSpoofing"
 # custom:
 #   id: VPN109
 #   name: return-path-missing
@@ -34,14 +38,16 @@
 #     A gateway with a private client pool forwards in the kernel, nothing in the pod masquerades the
 #     pool, and nothing in the tree leads it back. **Error** when what the image does by itself is known
 #     and its configuration is in view, **warning** otherwise. **Warning**, too: the plan says that the
-#     pool is routed, and Calico is the cluster's CNI, whose source check drops the clients' packets.
+#     pool is routed, and the source check of Calico or Cilium in view drops the clients' packets.
 #   silent: |
 #     - a script, a hook, a variable or the image itself masquerades the pool
 #     - a route or a Calico pool in the tree holds the pool
 #     - the tunnel connects whole networks (peers with networks behind them, OpenVPN `route`)
 #     - translation in user space: Tailscale, SecureNAT, NetBird's netstack mode
-#     - for the source check: the annotation `cni.projectcalico.org/allowedSourcePrefixes`, another CNI,
-#       a cluster that is not known, and a translation that cannot be seen
+#     - for the source check: the annotation `cni.projectcalico.org/allowedSourcePrefixes`, unless a
+#       FelixConfiguration in view does not allow it; Cilium without that check, behind another CNI, or
+#       whose configuration is not in view; another CNI, a cluster that is not known, and a translation
+#       that cannot be seen
 #     - the pod is on the host network, or has further networks whose routers may know the pool
 #     - scripts or configuration that may masquerade cannot be seen
 #   remedy: "Masquerade the pool in the pod (iptables -t nat -A POSTROUTING -s POOL ! -o TUNNEL -j MASQUERADE), or give the cluster network a route to it."
@@ -87,29 +93,54 @@ findings contains finding if {
 	some pod in pods.forwarders
 	pod.host_network.value == "false"
 	pod.attached.state == "absent"
-	not pod.annotations["cni.projectcalico.org/allowedSourcePrefixes"]
 	some tunnel in pod.tunnels
 	tunnel.side == "server"
 	tunnel.user_space != "present"
 	tunnel.masquerade.state == "absent"
 	some cluster in pods.clusters(pod)
-	cluster.cni == "calico"
+	cluster.source_check.state == "present"
 	some planned in cluster.plan.client_pools
 	routed := brought(planned, tunnel)
 	count(routed) > 0
+	fate := checked(pod, cluster)
 	finding := {
 		"ref": places.either(pod.metadata, pod.ref),
 		"pod": pod.id,
 		"severity": "warning",
 		"message": sprintf(
-			"the plan routes the clients' pool %s to this pod and nothing translates it, but Calico%s drops what a pod sends with addresses that are not its own: requests of clients end at the node unless the annotation cni.projectcalico.org/allowedSourcePrefixes names the pool and Felix's workloadSourceSpoofing is Any",
-			[text.set_list(routed), text.of_cluster(cluster.name)],
+			"the plan routes the clients' pool %s to this pod and nothing translates it, but %s",
+			[text.set_list(routed), fate],
 		),
 		"containers": pods.data_plane(pod),
 		"clusters": {cluster.name | cluster.name != ""},
 		"related": reasons(planned, cluster),
 		"verify": pods.gateway_checks(pod),
 	}
+}
+
+# What the CNI makes of the pod's packets with the clients' addresses.
+checked(pod, cluster) := sprintf(
+	"Calico%s drops what a pod sends with addresses that are not its own: requests of clients end at the node unless the annotation cni.projectcalico.org/allowedSourcePrefixes names the pool and Felix's workloadSourceSpoofing is Any",
+	[text.of_cluster(cluster.name)],
+) if {
+	cluster.cni == "calico"
+	not pod.annotations["cni.projectcalico.org/allowedSourcePrefixes"]
+}
+
+checked(pod, cluster) := sprintf(
+	"Calico%s does not allow what the pod's annotation cni.projectcalico.org/allowedSourcePrefixes asks for (%s): Felix refuses the pod's endpoint, and no packet enters or leaves it",
+	[text.of_cluster(cluster.name), cluster.spoofing_allowed.why],
+) if {
+	cluster.cni == "calico"
+	pod.annotations["cni.projectcalico.org/allowedSourcePrefixes"]
+	cluster.spoofing_allowed.state == "absent"
+}
+
+checked(_, cluster) := sprintf(
+	"Cilium%s drops what a pod sends with addresses that are not its own: requests of clients end at the node unless enable-source-ip-verification is false there",
+	[text.of_cluster(cluster.name)],
+) if {
+	cluster.cni == "cilium"
 }
 
 # The part of the tunnel's pool that the plan says is routed.
@@ -122,7 +153,8 @@ brought(planned, tunnel) := {p.prefix |
 reasons(planned, cluster) := [r |
 	some r in [
 		{"ref": planned.routed.ref, "says": sprintf("the plan says that %s is routed", [planned.range.text])},
-		{"ref": cluster.cni_ref, "says": "Calico is the CNI"},
+		{"ref": cluster.source_check.ref, "says": cluster.source_check.why},
+		{"ref": cluster.spoofing_allowed.ref, "says": cluster.spoofing_allowed.why},
 	]
 	places.written(r.ref)
 ]

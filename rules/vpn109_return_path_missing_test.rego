@@ -80,7 +80,7 @@ test_silent_when_the_route_is_unknown if {
 
 to_pod(pod, tunnel, cluster) := {
 	"facts": testing.facts({
-		"clusters": [testing.cluster(object.union({"cni": "calico", "cni_ref": testing.ref("/calico"), "plan": testing.planned({"client_pools": [object.union(testing.planned_pool("10.8.0.0/24", []), {"routed": testing.switch("present")})]})}, cluster))],
+		"clusters": [testing.cluster(object.union({"cni": "calico", "source_check": object.union(testing.switch("present"), {"ref": testing.ref("/calico")}), "plan": testing.planned({"client_pools": [object.union(testing.planned_pool("10.8.0.0/24", []), {"routed": testing.switch("present")})]})}, cluster))],
 		"pods": [testing.pod(object.union({"clusters": ["prod"], "tunnels": [server(object.union({"pool_routed": testing.switch("present")}, tunnel))]}, pod))],
 	}),
 	"plan": testing.plan([]),
@@ -98,12 +98,40 @@ test_fires_for_the_source_check_of_a_routed_pool if {
 }
 
 test_silent_with_allowed_source_prefixes if {
-	annotated := {"annotations": {"cni.projectcalico.org/allowedSourcePrefixes": "[\"10.8.0.0/24\"]"}}
 	count(vpn109.findings) == 0 with input as to_pod(annotated, {}, {})
 }
 
+annotated := {"annotations": {"cni.projectcalico.org/allowedSourcePrefixes": "[\"10.8.0.0/24\"]"}}
+
+test_silent_with_the_annotation_that_felix_heeds if {
+	count(vpn109.findings) == 0 with input as to_pod(annotated, {}, {"spoofing_allowed": testing.switch("present")})
+}
+
+test_fires_for_an_annotation_that_felix_refuses if {
+	felix := {"state": "absent", "ref": testing.ref("/felix"), "why": "workloadSourceSpoofing: Disabled"}
+	found := vpn109.findings with input as to_pod(annotated, {}, {"spoofing_allowed": felix})
+	count(found) == 1
+	some f in found
+	contains(f.message, "asks for (workloadSourceSpoofing: Disabled): Felix refuses the pod's endpoint")
+	testing.ref("/felix") in {r.ref | some r in f.related}
+}
+
+test_fires_for_the_source_check_of_cilium if {
+	found := vpn109.findings with input as to_pod({}, {}, {"cni": "cilium"})
+	count(found) == 1
+	some f in found
+	f.severity == "warning"
+	contains(f.message, "unless enable-source-ip-verification is false there")
+}
+
+test_silent_without_cilium_s_source_check if {
+	every state in ["absent", "unknown"] {
+		count(vpn109.findings) == 0 with input as to_pod({}, {}, {"cni": "cilium", "source_check": testing.switch(state)})
+	}
+}
+
 test_silent_for_another_cni if {
-	count(vpn109.findings) == 0 with input as to_pod({}, {}, {"cni": "flannel"})
+	count(vpn109.findings) == 0 with input as to_pod({}, {}, {"cni": "flannel", "source_check": testing.switch("absent")})
 }
 
 test_silent_for_the_source_check_when_unknown if {

@@ -40,6 +40,8 @@ type founded struct {
 	// pools and kubelets: which of them make their pods forward.
 	pools, kubelets []poolClaim
 	cnis            []cniClaim
+	spoofs          []spoofingClaim
+	ciliumChecks    []Switch
 	gke             *source.Object // the ContainerCluster
 	subnet          *source.Object // the subnetwork of its nodes
 	// podsOfNodes: pods take addresses of the nodes' network.
@@ -222,6 +224,7 @@ func (cs *clusterSet) add(unit string, ref source.Ref) *founded {
 	f := &founded{Cluster: &Cluster{
 		Unit: unit, Ref: ref, Ranges: []RangeAt{}, Plan: noPlan(),
 		ForwardingOff: Switch{State: Absent}, ForwardingOn: Switch{State: Absent},
+		SourceCheck: Switch{State: Absent}, SpoofingAllowed: Switch{State: Unknown},
 	}, ix: cs.ix}
 	cs.founded = append(cs.founded, f)
 	return f
@@ -455,6 +458,7 @@ func (f *founded) settle() {
 		return c.Strength == cidrplan.Default && declared[family{c.Role, c.Owner, c.Prefix.Addr().Is4()}]
 	})
 	f.settleCNI()
+	f.settleSourceCheck()
 	if f.CNI == "aws" || f.podsOfNodes {
 		f.dropPodsOfVPC()
 	}

@@ -41,6 +41,9 @@ func (f *founded) networkCharts(o *source.Object) {
 			f.rangeOf(cidrplan.Pod, values.get("podCidr"), "podCidr")
 			f.rangeOf(cidrplan.Pod, values.get("podCidrv6"), "podCidrv6")
 		case "tigera-operator", "rke2-calico":
+			if n := values.get("defaultFelixConfiguration", felixSpoofing); n.exists() {
+				f.spoofing(1, n, felixSpoofing)
+			}
 			for _, pool := range values.get("installation", "calicoNetwork", "ipPools").items() {
 				f.partOf(cidrplan.Pod, pool.get("cidr"), "ipPools.cidr")
 			}
@@ -165,6 +168,10 @@ func chartReleases(o *source.Object) []chartRelease {
 // the mode that hands it out, which is the default.
 func (f *founded) ciliumValues(values chartValues) {
 	f.cniRanked("cilium", values.at, 1)
+	f.ciliumSourceCheck(
+		values.get("daemon"), values.get("daemon", "enableSourceIPVerification"), values.get("cni", "chainingMode"),
+		values.elsewhere, "daemon.enableSourceIPVerification",
+	)
 	f.podMTU(values.get("MTU"), "MTU")
 	for _, key := range []string{"ipv4NativeRoutingCIDR", "ipv6NativeRoutingCIDR"} {
 		f.nativeRange(values.get(key))

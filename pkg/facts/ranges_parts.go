@@ -65,6 +65,8 @@ func networkPart(o *source.Object) (class string, read func(*founded, *source.Ob
 		return "calico-installation", func(f *founded, o *source.Object) { f.calicoInstallation(root(o).get("spec")) }
 	case "projectcalico.org IPPool", "crd.projectcalico.org IPPool":
 		return weakClass, func(f *founded, o *source.Object) { f.calicoPool(root(o).get("spec")) }
+	case "projectcalico.org FelixConfiguration", "crd.projectcalico.org FelixConfiguration":
+		return weakClass, (*founded).felixConfiguration
 	case "cilium.io CiliumConfig":
 		return "cilium-config", func(f *founded, o *source.Object) {
 			spec := root(o).get("spec")
@@ -242,6 +244,7 @@ func (f *founded) cniConfigMap(o *source.Object) {
 		f.tuning(data.get("cni-conf.json"))
 	case isCiliumConfig(o):
 		f.cniRanked("cilium", root(o).ref(), 1)
+		f.ciliumSourceCheck(root(o), data.get("enable-source-ip-verification"), data.get("cni-chaining-mode"), false, "enable-source-ip-verification")
 		f.podMTU(data.get("mtu"), "mtu")
 		for _, key := range []string{"ipv4-native-routing-cidr", "ipv6-native-routing-cidr"} {
 			if e := grammar.ParsePrefix(data.get(key).text(), 0); e.Valid && !e.Bare {
@@ -361,6 +364,8 @@ func (f *founded) cniDaemonSet(o *source.Object) {
 			switch env.get("name").text() {
 			case "CALICO_IPV4POOL_CIDR", "CALICO_IPV6POOL_CIDR":
 				f.partOf(cidrplan.Pod, env.get("value"), env.get("name").text())
+			case "FELIX_WORKLOADSOURCESPOOFING":
+				f.spoofing(0, env.get("value"), env.get("name").text())
 			}
 		}
 	}

@@ -108,3 +108,50 @@ spec: {ingress: [{from: [{ipBlock: {cidr: {a: b}}}, 7]}, null], egress: x}
 		}
 	}
 }
+
+// What the CNIs make of a pod's packets with addresses that are not its own.
+func TestSourceChecks(t *testing.T) {
+	const calico = "apiVersion: operator.tigera.io/v1\nkind: Installation\nmetadata: {name: default}\nspec: {cni: {type: Calico}}\n"
+	felix := func(name, spec string) string {
+		return calico + "---\napiVersion: crd.projectcalico.org/v1\nkind: FelixConfiguration\nmetadata: {name: " + name + "}\nspec: {" + spec + "}\n"
+	}
+	agent := func(env string) string {
+		return "---\napiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: calico-node, namespace: kube-system}\nspec: {template: {spec: {containers: [{name: calico-node, image: 'docker.io/calico/node:v3.29.0', env: [{name: FELIX_WORKLOADSOURCESPOOFING, value: " + env + "}]}]}}}\n"
+	}
+	cilium := func(data string) string {
+		return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: cilium-config, namespace: kube-system}\ndata: {" + data + "}\n"
+	}
+	chart := func(values string) string {
+		return "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: cilium, namespace: kube-system}\nspec: {chart: {spec: {chart: cilium}}" + values + "}\n"
+	}
+	for _, tt := range []struct {
+		name, text      string
+		check, spoofing Known
+	}{
+		{"Calico, Felix not in view", calico, Present, Unknown},
+		{"Felix' default", felix("default", "logSeverityScreen: Info"), Present, Absent},
+		{"Felix says Disabled", felix("default", "workloadSourceSpoofing: Disabled"), Present, Absent},
+		{"Felix says Any", felix("default", "workloadSourceSpoofing: Any"), Present, Present},
+		{"for one node", felix("node.a", "workloadSourceSpoofing: Any"), Present, Unknown},
+		{"the environment says Any", felix("default", "logSeverityScreen: Info") + agent("Any"), Present, Present},
+		{"filled in later", felix("default", "workloadSourceSpoofing: '${SPOOF}'"), Present, Unknown},
+		{"Cilium's ConfigMap, by default", cilium("mtu: '1500'"), Present, Unknown},
+		{"Cilium's ConfigMap, on", cilium("enable-source-ip-verification: 'true'"), Present, Unknown},
+		{"Cilium's ConfigMap, off", cilium("enable-source-ip-verification: 'false'"), Absent, Unknown},
+		{"Cilium behind another CNI", cilium("cni-chaining-mode: aws-cni"), Unknown, Unknown},
+		{"Cilium's chart, off", chart(", values: {daemon: {enableSourceIPVerification: false}}"), Absent, Unknown},
+		{"Cilium's chart, by default", chart(", values: {MTU: 1500}"), Present, Unknown},
+		{"Cilium's chart with values elsewhere", chart(", values: {MTU: 1500}, valuesFrom: [{kind: Secret, name: more}]"), Unknown, Unknown},
+		{"Cilium's agent alone", "apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: cilium, namespace: kube-system}\nspec: {template: {spec: {containers: [{name: cilium-agent, image: 'quay.io/cilium/cilium:v1.19.0'}]}}}\n", Unknown, Unknown},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			clusters := read(t, tt.text).Clusters
+			if len(clusters) != 1 {
+				t.Fatalf("%d clusters", len(clusters))
+			}
+			if c := clusters[0]; c.SourceCheck.State != tt.check || c.SpoofingAllowed.State != tt.spoofing {
+				t.Errorf("source check %+v, spoofing %+v; want %s and %s", c.SourceCheck, c.SpoofingAllowed, tt.check, tt.spoofing)
+			}
+		})
+	}
+}

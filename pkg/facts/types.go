@@ -837,6 +837,12 @@ type Cluster struct {
 	CNIRef source.Ref `json:"cni_ref"`
 	// ForwardingOff: its CNI writes 0 into every pod's ip_forward (FG D1.3).
 	ForwardingOff Switch `json:"forwarding_off"`
+	// SourceCheck: its CNI drops what a pod sends with an address that is not its
+	// own. Absent, too, where the CNI is not known to do so.
+	SourceCheck Switch `json:"source_check"`
+	// SpoofingAllowed: Calico's Felix heeds the annotation with which a pod asks for
+	// further source addresses; otherwise it refuses the pod's endpoint.
+	SpoofingAllowed Switch `json:"spoofing_allowed"`
 	// ForwardingOn: nodes or CNI guarantee 1 in every pod (FG D1.6, plan).
 	ForwardingOn Switch `json:"forwarding_on"`
 	// MTU of the pods' interface, as far as the CNI's configuration says it.

@@ -186,7 +186,8 @@ malformed(effect, why) := {"text": "10.244.0.0/16 10.96.0.0/12", "ref": ref("/en
 cluster(given) := made(
 	{
 		"name": "prod", "ref": ref("/cluster"), "unit": "prod", "ranges": [range("service", "10.96.0.0/12")], "cni": "",
-		"cni_ref": nowhere, "forwarding_off": switch("absent"), "forwarding_on": switch("absent"), "mtu": mtu(0, ""),
+		"cni_ref": nowhere, "forwarding_off": switch("absent"), "forwarding_on": switch("absent"),
+		"source_check": switch("absent"), "spoofing_allowed": switch("unknown"), "mtu": mtu(0, ""),
 		"planned": false, "plan": planned({}), "elsewhere": false,
 	},
 	given,
