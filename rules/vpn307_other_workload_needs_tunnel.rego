@@ -17,7 +17,8 @@
 #   fires: |
 #     A pod without a tunnel names, in its environment, arguments or mounted configuration, a private
 #     address that another pod of the cluster routes into its own tunnel, or that the plan says its
-#     tunnel carries; or Endpoints or an ExternalName hold one.
+#     tunnel carries; or Endpoints or an ExternalName hold one, or the ExternalName is a name for which
+#     the `hosts` plugin of the cluster's CoreDNS has such an address.
 #   silent: |
 #     - the cluster has a site-to-site VPN or a route for that destination, or a site whose destinations
 #       are not known; one of which the cluster is not known may be this cluster's
@@ -25,6 +26,7 @@
 #     - the address lies in a range of a cluster in view: the network around them may route it
 #     - only a test of a chart has that tunnel
 #     - the container is told to use a proxy
+#     - an ExternalName that another resolver knows: what it answers cannot be seen
 #     - the two belong to different clusters, or it is not known to which
 #   remedy: "Give this workload a tunnel of its own, or a route for the whole cluster."
 #   verify: [reach]
@@ -69,7 +71,10 @@ findings contains finding if {
 			"%s %s leads to %s, which is only reached through the tunnel of %s in %s: %s",
 			[backend.object.kind, backend.object.name, backend.address, ways[0].tunnel.family_title, ways[0].pod.workload, fate(backend)],
 		),
-		"related": related(ways),
+		"related": array.concat(
+			[{"ref": backend.resolved, "says": sprintf("CoreDNS answers with %s", [backend.address])} | places.written(backend.resolved)],
+			related(ways),
+		),
 	}
 }
 

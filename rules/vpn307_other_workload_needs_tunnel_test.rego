@@ -74,6 +74,15 @@ test_fires_for_an_external_name if {
 	contains(f.message, "pods that use the name send their packets there by the node's default route")
 }
 
+test_fires_for_an_external_name_that_coredns_knows if {
+	found := vpn307.findings with input as with_facts({"pods": [tunnelled], "backends": [testing.backend({
+		"object": testing.object_name("Service", "erp"), "resolved": testing.ref("/data/Corefile"),
+	})]})
+	count(found) == 1
+	some f in found
+	{"ref": testing.ref("/data/Corefile"), "says": "CoreDNS answers with 10.60.4.20"} in f.related
+}
+
 test_fires_beside_ways_of_another_cluster if {
 	elsewhere := {
 		"sites": [testing.site({"cluster": "lab", "remote": testing.prefixes(["10.60.0.0/16"])}), testing.site({"cluster": "lab", "remote_state": "unknown"})],

@@ -23,18 +23,25 @@ func readNodeRoutes(ix *index, cs *clusterSet) []NodeRoute {
 }
 
 // readBackends reads Endpoints and EndpointSlices, which manifests hold for
-// Services of hosts outside the cluster only, and ExternalNames that are an
-// address: proxies that follow them take it for one, although DNS does not.
+// Services of hosts outside the cluster only, and ExternalNames: those that are an
+// address, which proxies that follow them take for one although DNS does not, and
+// those for which the cluster's own CoreDNS has an address. What another resolver
+// makes of a name cannot be seen.
 func readBackends(ix *index, cs *clusterSet) []Backend {
 	var out []Backend
-	add := func(o *source.Object, n node) {
-		addr, err := netip.ParseAddr(n.text())
-		if err != nil {
-			return
-		}
+	leads := func(o *source.Object, n node, addr netip.Addr, resolved source.Ref) {
 		cluster, known := cs.named(o)
-		out = append(out, Backend{Object: nameOf(o), Cluster: cluster, ClusterKnown: known, Address: addr.Unmap().WithZone("").String(), Ref: n.ref()})
+		out = append(out, Backend{
+			Object: nameOf(o), Cluster: cluster, ClusterKnown: known,
+			Address: addr.Unmap().WithZone("").String(), Ref: n.ref(), Resolved: resolved,
+		})
 	}
+	add := func(o *source.Object, n node) {
+		if addr, err := netip.ParseAddr(n.text()); err == nil {
+			leads(o, n, addr, source.Ref{})
+		}
+	}
+	hosts := knownHosts(ix)
 	for _, o := range ix.ofKind("", "Endpoints") {
 		for _, subset := range root(o).get("subsets").items() {
 			for _, a := range subset.get("addresses").items() {
@@ -51,7 +58,27 @@ func readBackends(ix *index, cs *clusterSet) []Backend {
 	}
 	for _, o := range ix.ofKind("", "Service") {
 		if spec := root(o).get("spec"); spec.get("type").text() == "ExternalName" {
-			add(o, spec.get("externalName"))
+			name := spec.get("externalName")
+			add(o, name)
+			for _, h := range hosts[hostKey(name.text())] {
+				if !cs.apart(o, ix.byID[h.ref.Object]) {
+					leads(o, name, h.addr, h.ref)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// knownHosts returns what the CoreDNS configurations of the tree know, by name.
+func knownHosts(ix *index) map[string][]knownHost {
+	out := map[string][]knownHost{}
+	for _, o := range ix.ofKind("", "ConfigMap") {
+		if !isCoreDNSConfig(o) {
+			continue
+		}
+		for _, h := range readKnownHosts(o) {
+			out[h.name] = append(out[h.name], h)
 		}
 	}
 	return out

@@ -244,7 +244,10 @@ spec: {remoteTrafficSelector: [10.70.0.0/16]}
 	}
 }
 
-func TestExternalNameOfAnAddress(t *testing.T) {
+func TestExternalName(t *testing.T) {
+	coreDNS := func(lines string) string {
+		return "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: coredns, namespace: kube-system}\ndata:\n  NodeHosts: |\n    10.60.4.21 erp.example.com\n  Corefile: |\n    .:53 {\n" + indent(lines, 8) + "\n    }\n"
+	}
 	service := func(spec string) string {
 		return "apiVersion: v1\nkind: Service\nmetadata: {name: erp, namespace: jobs}\nspec: {" + spec + "}\n"
 	}
@@ -253,6 +256,11 @@ func TestExternalNameOfAnAddress(t *testing.T) {
 		{"a name", service("type: ExternalName, externalName: erp.example.com"), ""},
 		{"another type of Service", service("type: ClusterIP, externalName: 10.60.4.20"), ""},
 		{"no text", service("type: ExternalName, externalName: [10.60.4.20]"), ""},
+		{"a name that CoreDNS knows", service("type: ExternalName, externalName: ERP.example.com.") + coreDNS("hosts {\n 10.60.4.20 erp.example.com # the old one\n fallthrough\n}"), "10.60.4.20"},
+		{"a name that CoreDNS knows from a file", service("type: ExternalName, externalName: erp.example.com") + coreDNS("hosts /etc/coredns/NodeHosts example.com {\n ttl 60\n}"), "10.60.4.21"},
+		{"a name that CoreDNS does not know", service("type: ExternalName, externalName: erp.example.org") + coreDNS("hosts {\n 10.60.4.20 erp.example.com\n}"), ""},
+		{"a line in a comment", service("type: ExternalName, externalName: erp.example.com") + coreDNS("hosts {\n # 10.60.4.20 erp.example.com\n}"), ""},
+		{"another plugin", service("type: ExternalName, externalName: erp.example.com") + coreDNS("forward . 10.60.4.20 erp.example.com"), ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := ""
@@ -260,6 +268,11 @@ func TestExternalNameOfAnAddress(t *testing.T) {
 				got += b.Address
 				if b.Object.Kind != "Service" || b.Ref.Pointer != "/spec/externalName" {
 					t.Errorf("backend %+v", b)
+				}
+				if !b.Resolved.IsZero() {
+					if at := textAt(t, decode(t, ".", tt.text), b.Resolved); at != tt.want {
+						t.Errorf("CoreDNS has %q", at)
+					}
 				}
 			}
 			if got != tt.want {

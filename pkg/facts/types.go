@@ -48,7 +48,7 @@ type Facts struct {
 }
 
 // Backend is an address outside the cluster that a Service leads to, by
-// Endpoints of the same name or as its ExternalName.
+// Endpoints of the same name or by its ExternalName.
 type Backend struct {
 	Object  finding.ObjectName `json:"object"`
 	Cluster string             `json:"cluster"`
@@ -56,6 +56,9 @@ type Backend struct {
 	ClusterKnown Known      `json:"cluster_known"`
 	Address      string     `json:"address"`
 	Ref          source.Ref `json:"ref"`
+	// Resolved is where the cluster's CoreDNS gives an ExternalName this address;
+	// zero where the address itself is written.
+	Resolved source.Ref `json:"resolved"`
 }
 
 // NodeRoute is a route that all nodes have.

@@ -349,7 +349,7 @@ site(given) := made(
 
 # An address outside the cluster behind a Service, and a route that all nodes have.
 backend(given) := made(
-	{"object": object_name("Endpoints", "erp"), "cluster": "", "cluster_known": "present", "address": "10.60.4.20", "ref": ref("/ip")},
+	{"object": object_name("Endpoints", "erp"), "cluster": "", "cluster_known": "present", "address": "10.60.4.20", "ref": ref("/ip"), "resolved": nowhere},
 	given,
 )
 
