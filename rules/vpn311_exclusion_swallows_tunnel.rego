@@ -20,6 +20,8 @@
 #     tunnel's own address, or inside such a network.
 #   silent: |
 #     - they are disjoint, or the entry only cuts a smaller range out of a routed network
+#     - the entry is a route of the main table (a hook's `ip route add`, OpenVPN's `net_gateway`) and the
+#       tunnel has a longer one there, which wins
 #     - the resolver is the cluster's, or the manifest names one that may be of the local network
 #     - the list cannot be seen, or is refused (VPN310)
 #   remedy: "Narrow the bypass so that the tunnel's own addresses and resolver stay inside."
@@ -39,7 +41,11 @@ findings contains finding if {
 	tunnel.bypass.state == "present"
 	some entry in tunnel.bypass.entries
 	not endswith(entry.prefix, "/0")
-	swallowed := [s | some s in array.concat(own(pod, tunnel), named(pod, tunnel, entry)); net.cidr_contains(entry.prefix, s.prefix)]
+	swallowed := [s |
+		some s in array.concat(own(pod, tunnel), named(pod, tunnel, entry))
+		net.cidr_contains(entry.prefix, s.prefix)
+		not wins(tunnel, entry.prefix, s.prefix)
+	]
 	count(swallowed) > 0
 	finding := {
 		"ref": places.either(entry.ref, tunnel.container_ref),
@@ -54,10 +60,26 @@ findings contains finding if {
 	}
 }
 
+# The entry is a route of the main table, and so is a longer one of the tunnel's:
+# that of a network that it routes, or of its interface's address.
+wins(tunnel, entry, prefix) if {
+	tunnel.routes.more_specific_win
+	some longer in array.concat([p.prefix | some p in routed(tunnel)], [a.text | some a in tunnel.addresses; not host_mask(a.text)])
+	net.cidr_contains(longer, prefix)
+	net.cidr_contains(entry, longer)
+	not net.cidr_contains(longer, entry)
+}
+
+host_mask(text) if not contains(text, "/")
+
+host_mask(text) if endswith(text, "/32")
+
+host_mask(text) if endswith(text, "/128")
+
 # What must go through the tunnel.
 own(pod, tunnel) := array.concat(
 	array.concat(
-		[{"prefix": a.prefix, "says": sprintf("the tunnel's own address %s", [a.text]), "ref": a.ref} | some a in tunnel.addresses],
+		[{"prefix": a.prefix, "says": sprintf("the VPN's network around the tunnel's own address %s", [a.text]), "ref": a.ref} | some a in tunnel.addresses],
 		array.concat(
 			[{"prefix": p.prefix, "says": sprintf("%s, which the tunnel routes", [p.text]), "ref": p.ref} | some p in routed(tunnel)],
 			[{"prefix": p.prefix, "says": sprintf("%s, which the plan says that the tunnel carries", [p.text]), "ref": p.ref} | some p in carried(pod, tunnel)],

@@ -69,7 +69,7 @@ test_fires_for_a_provider_s_resolver_in_a_wide_entry if {
 	found := vpn311.findings with input as with_tunnel({"resolver": in_file("10.64.0.1"), "addresses": testing.prefixes(["10.64.12.5/32"])}, ["10.0.0.0/8"])
 	count(found) == 1
 	some f in found
-	contains(f.message, "the tunnel's own address 10.64.12.5/32 and the tunnel's resolver 10.64.0.1")
+	contains(f.message, "covers the VPN's network around the tunnel's own address 10.64.12.5/32 and the tunnel's resolver 10.64.0.1")
 }
 
 test_fires_for_an_ipv6_resolver_beside_the_tunnel_s_address if {
@@ -104,4 +104,26 @@ test_fires_for_a_destination_of_the_plan if {
 test_silent_for_a_destination_of_another_workload if {
 	given := planned({})
 	count(vpn311.findings) == 0 with input as object.union(given, {"facts": object.union(given.facts, {"pods": [object.union(p, {"ref": testing.nowhere}) | some p in given.facts.pods]})})
+}
+
+# Of two routes of one table the longer one wins.
+main_table(prefixes) := testing.routes({"prefixes": testing.prefixes(prefixes), "more_specific_win": true})
+
+test_silent_for_a_wider_route_than_that_of_the_tunnel if {
+	count(vpn311.findings) == 0 with input as with_tunnel({"routes": main_table(["10.60.0.0/16"])}, ["10.0.0.0/8"])
+	count(vpn311.findings) == 0 with input as with_tunnel(
+		{"routes": main_table(["10.60.0.0/16"]), "resolver": in_file("10.60.0.53")},
+		["10.0.0.0/8"],
+	)
+	connected := {"prefix": "10.2.0.2/32", "text": "10.2.0.2/24", "ref": testing.ref("/address")}
+	count(vpn311.findings) == 0 with input as with_tunnel({"routes": main_table(["0.0.0.0/0"]), "addresses": [connected], "resolver": in_file("10.2.0.1")}, ["10.0.0.0/8"])
+}
+
+test_fires_for_a_route_as_long_as_that_of_the_tunnel if {
+	count(vpn311.findings) == 1 with input as with_tunnel({"routes": main_table(["10.60.0.0/16"])}, ["10.60.0.0/16"])
+}
+
+test_fires_for_a_wider_route_around_a_captured_default if {
+	found := vpn311.findings with input as with_tunnel({"routes": main_table(["0.0.0.0/0"]), "resolver": at_image}, ["10.0.0.0/8"])
+	count(found) == 1
 }
