@@ -24,6 +24,7 @@
 #     - the cluster's ranges are not in view
 #     - only the service range is missing
 #     - the plan names a VPN with `sourceAddress: node` that leads to what is missing
+#     - no agent is in view, and the plan's `masquerade.agent` is one that does not read this list, or `none`
 #   remedy: "Add the missing range to the list."
 #   verify: [agent-rules]
 #   needs: ["facts.agents.missing_pods | facts.agents.missing_nodes"]

@@ -335,8 +335,15 @@ func (r *agentReader) listsWithoutAgent() {
 			a.Kind, fl.allReserved = agentGKE, true
 		}
 		a.Object = nameOf(o)
-		a.List = readList(agentUpstream, fl, []mountedFile{{Path: masqConfig, Text: text, State: Present, Ref: root(o).get("data", "config").ref()}}, source.Ref{})
+		reader := agentUpstream
+		if f != nil && f.Plan.Masquerade.Value == agentCilium {
+			a.Kind, reader, fl.allReserved, fl.ipv6 = agentCilium, agentCilium, true, true
+		}
+		a.List = readList(reader, fl, []mountedFile{{Path: masqConfig, Text: text, State: Present, Ref: root(o).get("data", "config").ref()}}, source.Ref{})
 		r.readBy[o.ID] = true
+		if f != nil {
+			plannedElsewise(a, f.Plan.Masquerade)
+		}
 		r.add(a, fl, f, false)
 	}
 }

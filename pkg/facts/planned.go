@@ -136,6 +136,20 @@ func (r *agentReader) plannedAgents() {
 	}
 }
 
+// plannedElsewise: the plan names another masquerader than one that reads this
+// list, so that the list decides nothing. That it lies about is VPN207's.
+func plannedElsewise(a *Agent, m Setting) {
+	switch {
+	case m.State != Present, m.Value == agentUpstream, m.Value == agentGKE, m.Value == a.Kind:
+	case m.Value == plannedNone:
+		a.List.Source, a.List.Why, a.List.Valid = plannedNone, "the plan says that nothing rewrites pod addresses", Unknown
+		a.List.Entries, a.List.Refused = nil, nil
+	default:
+		a.List.Source, a.List.Why, a.List.Valid = "unknown", "the plan says masquerade.agent: "+clip(m.Value)+", which does not read this list", Unknown
+		a.List.Entries, a.List.Refused = nil, nil
+	}
+}
+
 // plannedPools are the node pools that the plan declares.
 func plannedPools(cs *clusterSet) []nodePool {
 	var out []nodePool

@@ -33,6 +33,7 @@ func describeAgents(f *Facts) string {
 
 func TestPlannedVPN(t *testing.T) {
 	list := masqAgent("config", "nonMasqueradeCIDRs: [10.0.0.0/8]")
+	const bareList = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ip-masq-agent, namespace: kube-system}\ndata: {config: 'nonMasqueradeCIDRs: [10.0.0.0/8]'}\n"
 	const tunnel = "---\napiVersion: compute.cnrm.cloud.google.com/v1beta1\nkind: ComputeVPNTunnel\nmetadata: {name: onprem, namespace: net}\nspec: {localTrafficSelector: [10.128.0.0/20]}\n"
 	for _, tt := range []struct{ name, keys, tree, want string }{
 		{"no choice recorded", plannedOnprem, list, "ip-masq-agent explicit; 10.20.0.0/16 wants unknown covered 10.20.0.0/16"},
@@ -49,6 +50,10 @@ func TestPlannedVPN(t *testing.T) {
 		{"GKE runs the agent", "masquerade: {agent: gke-managed}\n" + plannedOnprem, "", "gke-managed default; 10.20.0.0/16 wants unknown covered 10.20.0.0/16"},
 		{"nothing rewrites addresses", "masquerade: {agent: none}\n" + plannedOnprem, "", "none none; 10.20.0.0/16 wants unknown covered 10.20.0.0/16"},
 		{"an agent whose list is elsewhere", "masquerade: {agent: ip-masq-agent}\n" + plannedOnprem, "", ""},
+		{"a list that the planned agent does not read", "masquerade: {agent: calico}\n" + plannedOnprem, bareList, "ip-masq-agent unknown; 10.20.0.0/16 wants unknown covered "},
+		{"a list although nothing rewrites", "masquerade: {agent: none}\n" + plannedOnprem, bareList, "ip-masq-agent none; 10.20.0.0/16 wants unknown covered 10.20.0.0/16"},
+		{"a list that the planned agent reads", "masquerade: {agent: ip-masq-agent}\n" + plannedOnprem, bareList, "ip-masq-agent explicit; 10.20.0.0/16 wants unknown covered 10.20.0.0/16"},
+		{"a list that Cilium reads", "masquerade: {agent: cilium}\n" + plannedOnprem, bareList, "cilium explicit; 10.20.0.0/16 wants unknown covered 10.20.0.0/16"},
 		{"an agent in view beats the plan", "masquerade: {agent: none}\n" + plannedOnprem, list, "ip-masq-agent explicit; 10.20.0.0/16 wants unknown covered 10.20.0.0/16"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
