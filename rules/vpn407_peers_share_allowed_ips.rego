@@ -31,7 +31,8 @@
 #     - `Table = off`, where routes come from elsewhere
 #     - entries that are filled in when the tree is applied
 #     - `allowedIPs` of a WireguardPeer, which are the client's; a disabled one
-#     - operators' peers in different clusters or directories, or whose cluster is not known
+#     - operators' peers in different clusters, or whose cluster is not known; in different directories,
+#       unless the plan, a declared cluster or their server's directory holds both
 #   remedy: "Give each peer addresses of its own."
 #   verify: [peers]
 #   needs: ["facts.pods.tunnels.peers | facts.peer_groups"]

@@ -3,6 +3,7 @@ package facts
 import (
 	"cmp"
 	"net/netip"
+	"path"
 	"slices"
 
 	"github.com/vpnlint/vpnlint/pkg/grammar"
@@ -18,7 +19,9 @@ const (
 // readPeerGroups reads the peers that operators put on one interface: those of
 // a server of wireguard-operator, and those of Kilo's mesh (FG C2). Peers whose
 // cluster is not known are left out. Directories may stand for clusters that
-// nothing declares, so only the plan's word joins two of them.
+// nothing declares, so two of them are joined only by the plan's word, by a
+// cluster that is declared in a directory around both, or by the one server of
+// the tree that stands there.
 func readPeerGroups(ix *index, cs *clusterSet) []PeerGroup {
 	r := peerGroups{ix: ix, cs: cs, at: map[peerGroupKey]int{}}
 	for _, o := range ix.ofKind(operatorGroup, "WireguardPeer") {
@@ -50,7 +53,7 @@ func (r *peerGroups) wireguardPeer(o *source.Object) {
 		return
 	}
 	says := "the server Wireguard " + qualified(o.Namespace, server)
-	r.add(o, says, Peer{
+	r.add(o, says, r.around(o, server), Peer{
 		Ref: address.ref(), Interface: "wg0", PublicKey: r.identity(o, spec), Table: "auto",
 		AllowedIPs: []PrefixAt{{Prefix: netip.PrefixFrom(addr, addr.BitLen()).String(), Text: address.text(), Ref: address.ref()}},
 	})
@@ -69,8 +72,18 @@ func (r *peerGroups) kiloPeer(o *source.Object) {
 		}
 	}
 	if len(p.AllowedIPs) > 0 {
-		r.add(o, "Kilo's mesh", p)
+		r.add(o, "Kilo's mesh", "", p)
 	}
+}
+
+// around returns the directory of a peer's server, "" where the tree has none or
+// several of the name, or it stands elsewhere.
+func (r *peerGroups) around(o *source.Object, server string) string {
+	have := r.ix.byName[keyOf("Wireguard", o.Namespace, server)]
+	if len(have) != 1 || groupOf(have[0]) != operatorGroup || !encloses(path.Clean(have[0].Unit), path.Clean(o.Unit)) {
+		return ""
+	}
+	return path.Clean(have[0].Unit)
 }
 
 // identity tells peers apart: by their key, else, where the operator makes one
@@ -83,16 +96,21 @@ func (r *peerGroups) identity(o *source.Object, spec node) string {
 	return cmp.Or(key, qualified(o.Namespace, o.Name))
 }
 
-func (r *peerGroups) add(o *source.Object, says string, p Peer) {
+// add puts a peer to those of its server, or mesh; home is the directory that is
+// known to belong together, "" for the object's own.
+func (r *peerGroups) add(o *source.Object, says, home string, p Peer) {
 	f := r.cs.one(o)
 	if f == nil && r.cs.tied(o) {
 		return
 	}
-	key := peerGroupKey{server: says, unit: o.Unit}
+	key := peerGroupKey{server: says, unit: cmp.Or(home, path.Clean(o.Unit))}
 	if f != nil {
 		key.cluster = f.Name
-		if f.Planned {
+		switch {
+		case f.Planned:
 			key.unit = ""
+		case f.Unit != "." && encloses(f.Unit, path.Clean(o.Unit)):
+			key.unit = f.Unit
 		}
 	}
 	i, have := r.at[key]

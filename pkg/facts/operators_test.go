@@ -32,6 +32,18 @@ func TestPeerGroups(t *testing.T) {
 			"Kilo's mesh: A 10.4.0.2/32 192.168.9.0/24, E 0.0.0.0/0 by 198.51.100.7"},
 		{"two directories", map[string]string{"a": kilo("anna", "publicKey: A, allowedIPs: [10.4.0.2/32]"), "b": kilo("konrad", "publicKey: K, allowedIPs: [10.4.0.2/32]")},
 			"Kilo's mesh: A 10.4.0.2/32; Kilo's mesh: K 10.4.0.2/32"},
+		{"two directories around which their server stands", map[string]string{
+			"vpn":     "apiVersion: vpn.wireguard-operator.io/v1alpha1\nkind: Wireguard\nmetadata: {name: office, namespace: vpn}\n",
+			"vpn/a":   wireguard("anna", "wireguardRef: office, address: 10.8.0.2"),
+			"vpn/b/c": wireguard("konrad", "wireguardRef: office, address: 10.8.0.2"),
+			"other":   wireguard("paula", "wireguardRef: office, address: 10.8.0.2"),
+		}, "the server Wireguard vpn/office: vpn/paula 10.8.0.2/32; the server Wireguard vpn/office: vpn/anna 10.8.0.2/32, vpn/konrad 10.8.0.2/32"},
+		{"two directories inside a declared cluster's", map[string]string{
+			"prod":   prod,
+			"prod/a": kilo("anna", "publicKey: A, allowedIPs: [10.4.0.2/32]"),
+			"prod/b": kilo("konrad", "publicKey: K, allowedIPs: [10.4.0.2/32]"),
+			"lab/a":  kilo("paula", "publicKey: P, allowedIPs: [10.4.0.2/32]"),
+		}, "Kilo's mesh of prod: P 10.4.0.2/32; Kilo's mesh of prod: A 10.4.0.2/32, K 10.4.0.2/32"},
 		{"a declared cluster", map[string]string{"a": prod + kilo("anna", "publicKey: A, allowedIPs: [10.4.0.2/32]")}, "Kilo's mesh of prod: A 10.4.0.2/32"},
 		{"one of two clusters", map[string]string{"a": prod + lab + kilo("anna", "publicKey: A, allowedIPs: [10.4.0.2/32]")}, ""},
 		{"another group's Peer", map[string]string{"a": "apiVersion: wg.example.com/v1\nkind: Peer\nmetadata: {name: a}\nspec: {allowedIPs: [10.4.0.2/32]}\n"}, ""},
