@@ -2,9 +2,9 @@
 # title: the cluster's ranges are written nowhere beside the VPN
 # description: |
 #   Whether a tunnel takes more than it should depends on four ranges: pods, services, nodes, and the
-#   networks behind the VPN. Where none of the cluster's own stands in the tree, nobody can check the
-#   tunnel against them, neither a reviewer nor vpnlint, and moving the workload to a cluster with
-#   other ranges is a guess. A cluster configuration next to the manifests is enough.
+#   networks behind the VPN. Where one of the cluster's own is written nowhere, nobody can check the
+#   tunnel against it, neither a reviewer nor vpnlint, and moving the workload to a cluster with
+#   other ranges is a guess. A plan file, or a cluster configuration next to the manifests, is enough.
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/cluster-administration/networking/
 #     description: "Kubernetes: the cluster's address ranges"
@@ -15,50 +15,84 @@
 #   family: plan
 #   claims: [C6, C13]
 #   fires: |
-#     Once a run: a VPN workload reroutes a pod whose containers need the cluster, and no pod, service
-#     or node range of any cluster can be read from the tree.
+#     Once a run: a VPN workload reroutes a pod whose containers need the cluster, and its cluster's pod
+#     or service range can be read neither from the plan nor from the tree; or the node range, where
+#     what comes from nodes has to be answered.
 #   silent: |
-#     - some range of the cluster is in view
+#     - plan or tree have the ranges that decide; where pods take the nodes' addresses, these are enough
 #     - no container beside a tunnel needs the cluster
 #     - VPN servers, user-space data planes, and pods on the host network, which follow the node's routes
-#   remedy: "Keep the cluster's declaration (pods, services, nodes) beside the workload."
+#   remedy: "Write the cluster's ranges (pods, services, nodes) into a plan file, or keep its declaration beside the workload."
 #   needs: [facts.pods.tunnels, facts.pods.needs]
 #   since: "0.1"
 package vpnlint.rules.vpn403
 
 import data.vpnlint.lib.capture
+import data.vpnlint.lib.pods
 import data.vpnlint.lib.text
 
 findings contains finding if {
-	count(ranges) == 0
-	ids := sort(object.keys(workloads))
+	ids := sort(object.keys(lacking))
 	count(ids) > 0
-	first := workloads[ids[0]]
+	first := lacking[ids[0]]
 	finding := {
-		"ref": first.ref,
-		"pod": first.id,
+		"ref": first.pod.ref,
+		"pod": first.pod.id,
 		"message": sprintf(
-			"no pod, service or node range of a cluster is in the tree: whether the tunnel of %s takes packets of %s for the cluster cannot be checked%s",
-			[first.object.name, text.containers(needy(first)), others(count(ids) - 1)],
+			"no %s range of the cluster is in the tree or the plan: whether the tunnel of %s takes packets of %s for the cluster cannot be checked%s",
+			[concat(" and no ", first.missing), first.pod.object.name, text.containers(needy(first.pod)), others(count(ids) - 1)],
 		),
-		"containers": needy(first),
+		"containers": needy(first.pod),
 	}
 }
 
-ranges contains r if {
-	some c in input.facts.clusters
-	not c.elsewhere
-	some r in c.ranges
-	r.role in {"pod", "service", "node"}
-	r.strength != "evidence"
-}
-
-workloads[pod.id] := pod if {
+# Workloads that lack a range which decides what their tunnel takes from them.
+lacking[pod.id] := {"pod": pod, "missing": missing} if {
 	some pod in input.facts.pods
 	pod.host_network.value == "false"
 	count(capture.rerouting(pod)) > 0
 	count(needy(pod)) > 0
+	missing := [role |
+		some role in ["pod", "service", "node"]
+		asked(pod, role)
+		not declared(pod, role)
+	]
+	count(missing) > 0
 }
+
+# Pods and services answer requests; nodes only matter to what is answered to them.
+asked(_, role) if role in {"pod", "service"}
+
+asked(pod, "node") if {
+	some tunnel in capture.rerouting(pod)
+	some need in capture.needs(pod, tunnel)
+	need.kind == "replies"
+}
+
+declared(pod, role) if {
+	some c in near(pod)
+	some r in c.ranges
+	r.role == role
+	r.strength != "evidence"
+}
+
+# Pods may take the nodes' addresses.
+declared(pod, "pod") if {
+	some c in near(pod)
+	pods_of_nodes(c)
+	some r in c.ranges
+	r.role == "node"
+	r.strength != "evidence"
+}
+
+pods_of_nodes(cluster) if cluster.cni == "aws"
+
+pods_of_nodes(cluster) if cluster.plan.masquerade.value in {"aws-vpc-cni", "azure-v2"}
+
+# Of a pod whose cluster is not known, any may be meant.
+near(pod) := pods.clusters(pod) if pods.placed(pod)
+
+near(pod) := [c | some c in input.facts.clusters; not c.elsewhere] if not pods.placed(pod)
 
 # Whose requests go into the cluster.
 needy(pod) := {n.container | some n in pod.needs; n.kind in {"name", "service", "api"}}
