@@ -24,11 +24,13 @@
 #   fires: |
 #     **Error**: a pod with a VPN in it has `net.*` sysctls and `hostNetwork: true`. **Warning**: nothing
 #     in the gateway's own manifest turns forwarding on, and a workload of the same cluster writes it on
-#     the nodes, or in the gateway's pod through `kubectl exec`. Where no cluster is named, the workload
-#     stands in the gateway's own chart, kustomization or directory, or one above or below it.
+#     the nodes, or in the gateway's pod through `kubectl exec`. That is a cluster of the plan, or one
+#     that a directory around both declares; else the workload stands in the gateway's own chart,
+#     kustomization or directory, or one above or below it.
 #   silent: |
 #     - the gateway declares it as well, or anything else makes it certain in its namespace
-#     - the other workload stands elsewhere in the tree, and no cluster is named: VPN101 speaks then
+#     - the other workload stands elsewhere in the tree, and neither the plan nor a directory around both
+#       says that they share a cluster: VPN101 speaks then
 #     - the other workload is a VPN itself, or writes only in its own pod
 #     - whether the gateway declares it cannot be seen
 #   remedy: "Set it in the gateway's own pod: a pod sysctl, or a privileged init container of this pod."
@@ -117,15 +119,31 @@ beside(other, pod) if {
 
 beside(other, pod) if {
 	pods.together(other, pod)
-	count(pod.clusters) > 0
+	some c in pods.clusters(pod)
+	holds(c, pod)
+	holds(c, other)
 }
 
 beside(other, pod) if {
 	pods.together(other, pod)
-	count(pod.clusters) == 0
 	some [outer, inner] in [[other.unit, pod.unit], [pod.unit, other.unit]]
 	encloses(outer, inner)
 }
+
+# The plan says what belongs to a cluster. One that the tree declares takes in
+# whatever has no nearer one, charts that nobody installs there among it: only
+# what stands below its own directory is certain.
+holds(cluster, _) if cluster.planned
+
+holds(cluster, pod) if {
+	not cluster.planned
+	cluster.unit != "."
+	inside(cluster.unit, pod.unit)
+}
+
+inside(outer, inner) if outer == inner
+
+inside(outer, inner) if encloses(outer, inner)
 
 encloses(".", _)
 

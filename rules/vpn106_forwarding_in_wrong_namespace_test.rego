@@ -74,9 +74,28 @@ test_fires_for_a_directory_above_or_below if {
 	}
 }
 
-test_fires_anywhere_in_a_named_cluster if {
-	elsewhere := object.union(tuning, {"unit": "infra", "clusters": ["prod"]})
-	count(vpn106.findings) == 1 with input as testing.pods([testing.pod({"clusters": ["prod"]}), elsewhere])
+in_cluster(given, unit) := {
+	"facts": testing.facts({
+		"clusters": [testing.cluster(given)],
+		"pods": [
+			testing.pod({"unit": "clusters/prod/vpn", "clusters": ["prod"]}),
+			object.union(tuning, {"unit": unit, "clusters": ["prod"]}),
+		],
+	}),
+	"plan": testing.plan([]),
+}
+
+test_fires_anywhere_in_a_cluster_of_the_plan if {
+	count(vpn106.findings) == 1 with input as in_cluster({"planned": true, "unit": "."}, "infra")
+}
+
+test_fires_below_the_directory_of_a_declared_cluster if {
+	count(vpn106.findings) == 1 with input as in_cluster({"unit": "clusters/prod"}, "clusters/prod/infra")
+}
+
+test_silent_elsewhere_than_a_declared_cluster if {
+	count(vpn106.findings) == 0 with input as in_cluster({"unit": "clusters/prod"}, "charts/tuning")
+	count(vpn106.findings) == 0 with input as in_cluster({"unit": "."}, "charts/tuning")
 }
 
 test_silent_when_the_cluster_is_not_known if {
