@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/vpnlint/vpnlint/pkg/facts"
 	"github.com/vpnlint/vpnlint/pkg/lint"
 	"github.com/vpnlint/vpnlint/pkg/loader"
 	"github.com/vpnlint/vpnlint/pkg/report"
@@ -25,6 +26,7 @@ type lintFlags struct {
 	charts       []string
 	isolate      bool
 	rulesSeconds int
+	workloads    int
 	userRules    []string
 	outputs      []string
 	failOn       string
@@ -87,6 +89,7 @@ is no pass (--allow-gaps).`,
 	f.BoolVarP(&flags.verbose, "verbose", "v", false, "say which files were skipped and why, and what Helm's library remarks")
 	limitFlags(f, &flags.load.Limits)
 	f.IntVar(&flags.rulesSeconds, "limit-rules-seconds", int(lint.DefaultRulesTime/time.Second), "seconds for the rules over all objects")
+	workloadsFlag(f, &flags.workloads)
 	fixTimeFlag(f, &flags.fixSeconds)
 	return cmd
 }
@@ -113,6 +116,10 @@ func isolateFlag(f *pflag.FlagSet, isolate *bool) {
 	f.BoolVar(isolate, "isolate", true, "render charts and kustomizations in processes of their own, within\nlimits of memory; --isolate=false for inputs that you trust")
 }
 
+func workloadsFlag(f *pflag.FlagSet, n *int) {
+	f.IntVar(n, "limit-workloads", facts.DefaultWorkloads, "workloads with a VPN that are judged together")
+}
+
 func limitFlags(f *pflag.FlagSet, l *loader.Limits) {
 	d := loader.DefaultLimits()
 	*l = d
@@ -120,6 +127,7 @@ func limitFlags(f *pflag.FlagSet, l *loader.Limits) {
 	f.IntVar(&l.Documents, "limit-documents", d.Documents, "documents in one file")
 	f.IntVar(&l.Nodes, "limit-nodes", d.Nodes, "values in one file of YAML or JSON")
 	f.IntVar(&l.Depth, "limit-depth", d.Depth, "levels of nested YAML")
+	f.Int64Var(&l.TotalBytes, "limit-total-bytes", d.TotalBytes, "memory that all inputs take together, as estimated from their texts and values")
 	f.IntVar(&l.AliasNodes, "limit-alias-nodes", d.AliasNodes, "nodes that the YAML aliases of one file expand to")
 	f.IntVar(&l.RenderSeconds, "limit-render-seconds", d.RenderSeconds, "seconds for one chart or kustomization")
 	f.Int64Var(&l.OutputBytes, "limit-output-bytes", d.OutputBytes, "bytes that one chart renders to")
@@ -289,7 +297,7 @@ func (flags *lintFlags) options(paths []string, std streams) (lint.Options, erro
 	flags.config.remark(std, flags.load.Dir, paths, plan)
 	return lint.Options{
 		Load: flags.load, Plan: plan, RulesTime: time.Duration(flags.rulesSeconds) * time.Second,
-		UserRules: flags.userRules, Version: version(),
+		Workloads: flags.workloads, UserRules: flags.userRules, Version: version(),
 	}, nil
 }
 

@@ -26,6 +26,7 @@ type planFlags struct {
 	config    configFlags
 	isolate   bool
 	allowGaps bool
+	workloads int
 }
 
 func (p *planFlags) register(cmd *cobra.Command) {
@@ -35,6 +36,7 @@ func (p *planFlags) register(cmd *cobra.Command) {
 	f.BoolVar(&p.allowGaps, "allow-gaps", false, "do not exit with 3 for inputs that could not be read")
 	isolateFlag(f, &p.isolate)
 	limitFlags(f, &p.load.Limits)
+	workloadsFlag(f, &p.workloads)
 	p.config.register(f)
 }
 
@@ -50,7 +52,7 @@ func (p *planFlags) options(cmd *cobra.Command, std streams) (lint.Options, erro
 	if err != nil {
 		return lint.Options{}, err
 	}
-	return lint.Options{Load: p.load, Plan: plan, Version: version()}, nil
+	return lint.Options{Load: p.load, Plan: plan, Workloads: p.workloads, Version: version()}, nil
 }
 
 // pathsOr returns the paths, the working directory where there are none.

@@ -51,9 +51,9 @@ func TestResources(t *testing.T) {
 			files: map[string]string{"a.yaml": strings.Repeat(configMap+"---\n", 9_000) + gateways(1_000)},
 			code:  1, says: []string{"1000 warnings"},
 		},
-		"6,000 gateways": {
-			files: map[string]string{"a.yaml": gateways(6_000)},
-			code:  1, says: []string{"6000 errors, 6000 warnings"},
+		"10,000 gateways": {
+			files: map[string]string{"a.yaml": gateways(10_000)},
+			code:  1, says: []string{"10000 errors, 10000 warnings"},
 		},
 		"more documents than the limit": {
 			files: map[string]string{"a.yaml": strings.Repeat(configMap+"---\n", 30_000)},
@@ -63,8 +63,8 @@ func TestResources(t *testing.T) {
 			files: map[string]string{"a.yaml": configMap + "data: {a: " + strings.Repeat("x", 100<<20) + "}\n", "b.yaml": gateways(1)},
 			code:  3, says: []string{"--limit-file-bytes", "VPN101"},
 		},
-		"nesting of half a million": {
-			files: map[string]string{"a.yaml": configMap + "data: " + strings.Repeat("[", 1<<19), "b.yaml": gateways(1)},
+		"nesting of 400,000": {
+			files: map[string]string{"a.yaml": configMap + "data: " + strings.Repeat("[", 400_000), "b.yaml": gateways(1)},
 			code:  3, says: []string{"max depth", "VPN101"},
 		},
 		"a name of 5 MB": {
@@ -102,8 +102,20 @@ func TestResources(t *testing.T) {
 			code:  3, says: []string{"--limit-nodes", "VPN101"},
 		},
 		"as many values as the limit allows": {
-			files: map[string]string{"a.yaml": configMap + "data: {a: [" + strings.Repeat("a,", 999_900) + "]}\n", "b.yaml": gateways(1)},
+			files: map[string]string{"a.yaml": configMap + "data: {a: [" + strings.Repeat("a,", 499_900) + "]}\n", "b.yaml": gateways(1)},
 			code:  1, says: []string{"VPN101"},
+		},
+		"20,000 gateways in two files": {
+			files: map[string]string{"a.yaml": gateways(10_000), "b.yaml": strings.ReplaceAll(gateways(10_000), "vpn", "b")},
+			code:  3, says: []string{"--limit-workloads", "b.yaml:1"},
+		},
+		"sixteen files of as many values as the limit allows": {
+			files: many(16, configMap+"data: {a: ["+strings.Repeat("a,", 499_900)+"]}\n"),
+			code:  3, says: []string{"--limit-total-bytes", "f15.yaml"},
+		},
+		"sixteen files of 10 MB": {
+			files: many(16, configMap+"data:\n"+strings.Repeat("  - aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n", 100_000)),
+			code:  3, says: []string{"--limit-total-bytes", "f15.yaml"},
 		},
 		"300 broken templates": {
 			files: brokenTemplates(chartFile, 300),
@@ -209,6 +221,15 @@ spec:
 		out[fmt.Sprintf("app-%04d.yaml", i)] = text
 	}
 	return out
+}
+
+// many are n files of one text.
+func many(n int, text string) map[string]string {
+	files := map[string]string{}
+	for i := range n {
+		files[fmt.Sprintf("f%02d.yaml", i)] = text
+	}
+	return files
 }
 
 func gateways(n int) string {

@@ -1,9 +1,11 @@
 package facts
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
+	"github.com/vpnlint/vpnlint/pkg/finding"
 	"github.com/vpnlint/vpnlint/pkg/images"
 	"github.com/vpnlint/vpnlint/pkg/source"
 )
@@ -16,6 +18,7 @@ func Read(ctx context.Context, objects []*source.Object, catalog *images.Catalog
 	cs := readClusters(ix, opts)
 	ix.apart = cs.apart
 	var pods []*podView
+	count := counter{left: cmp.Or(opts.Workloads, DefaultWorkloads)}
 	for _, o := range ix.objects {
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("read facts: %w", err)
@@ -30,6 +33,9 @@ func Read(ctx context.Context, objects []*source.Object, catalog *images.Catalog
 			if isLoose(o) && !p.hasVPN() {
 				continue // a block of values that may be anything
 			}
+			if p.hasVPN() && !count.another() {
+				return tooMany(ix, o, cmp.Or(opts.Workloads, DefaultWorkloads)), nil
+			}
 			pods = append(pods, p)
 		}
 	}
@@ -38,6 +44,9 @@ func Read(ctx context.Context, objects []*source.Object, catalog *images.Catalog
 			return nil, fmt.Errorf("read facts: %w", err)
 		}
 		readPod(p)
+		if p.pod.Role != None && !p.hasVPN() && !count.another() {
+			return tooMany(ix, p.object, cmp.Or(opts.Workloads, DefaultWorkloads)), nil
+		}
 		if p.partial() {
 			p.blur()
 		}
@@ -71,6 +80,24 @@ func Read(ctx context.Context, objects []*source.Object, catalog *images.Catalog
 	out.Gaps = ix.sortedGaps()
 	out.Invalid = ix.sortedInvalid()
 	return out, nil
+}
+
+// counter counts down the workloads that may still be read.
+type counter struct{ left int }
+
+func (c *counter) another() bool {
+	c.left--
+	return c.left >= 0
+}
+
+// tooMany are the facts of an input with more workloads than are read at once;
+// first is the one that is too many.
+func tooMany(ix *index, first *source.Object, limit int) *Facts {
+	ix.gapAt(finding.Unreadable, first, first.Ref(),
+		fmt.Sprintf("this is one of more than %d workloads with a VPN, and none of them was checked", limit),
+		"more are not held in memory at once; lint fewer paths at once, or raise --limit-workloads",
+		"no rule was evaluated over the inputs that were given together")
+	return &Facts{Gaps: ix.sortedGaps()}
 }
 
 // readPod fills a pod. The order matters: the role rests on the tunnels,

@@ -30,7 +30,15 @@ type Options struct {
 	// another reading. nil: all clusters of the plan are here, and all objects
 	// belong to the first.
 	Here []Members
+	// Workloads is how many workloads with a VPN may be read at once; 0:
+	// DefaultWorkloads. Where there are more, nothing is read but a gap that says
+	// so: with some of them left out, others would be misjudged.
+	Workloads int
 }
+
+// DefaultWorkloads is how many workloads with a VPN are read at once: each takes
+// some 25 kB while the rules run.
+const DefaultWorkloads = 10_000
 
 // Members are the objects that belong to a cluster of the plan.
 type Members struct {

@@ -177,11 +177,11 @@ func (r reading) meets(objects map[source.ObjectID]bool) bool {
 }
 
 // options are those with which the facts of a reading are read.
-func (r reading) options(plan *config.Config) facts.Options {
+func (r reading) options(opts Options) facts.Options {
 	if r.here == nil {
-		return facts.Options{}
+		return facts.Options{Workloads: opts.Workloads}
 	}
-	return facts.Options{Plan: plan.Plan, Here: r.here}
+	return facts.Options{Plan: opts.Plan.Plan, Here: r.here, Workloads: opts.Workloads}
 }
 
 // everything is what findings of a reading may point at: its objects, and the

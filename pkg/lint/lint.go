@@ -31,6 +31,9 @@ type Options struct {
 	// DefaultRulesTime. To take longer is a gap of kind unreadable, for a report
 	// without some of its findings is no pass.
 	RulesTime time.Duration
+	// Workloads bounds the workloads with a VPN that are judged together; 0:
+	// facts.DefaultWorkloads. More are a gap of kind unreadable.
+	Workloads int
 	// Plan is the plan file, nil for none.
 	Plan *config.Config
 	// UserRules are directories with rules of the user's own, for Run; New takes
@@ -138,7 +141,7 @@ func (o Options) load() loader.Options {
 // judge takes what was loaded through facts, plan and rules. keep, if it is not
 // nil, gets what each look at the objects told.
 func (l *Linter) judge(ctx context.Context, paths []string, loaded *loader.Result, opts Options, keep func(Reading)) (report.Report, error) {
-	groups, err := l.distinct(ctx, loaded.Groups)
+	groups, err := l.distinct(ctx, loaded.Groups, opts)
 	if err != nil {
 		return report.Report{}, err
 	}
@@ -147,7 +150,7 @@ func (l *Linter) judge(ctx context.Context, paths []string, loaded *loader.Resul
 	var claims []cidrplan.Claim // of the default value sets
 	for i, group := range groups {
 		for _, r := range readings(group.Objects, opts.Plan) {
-			known, err := l.read(ctx, r.objects, r.options(opts.Plan))
+			known, err := l.read(ctx, r.objects, r.options(opts))
 			if err != nil {
 				return report.Report{}, err
 			}
@@ -243,14 +246,15 @@ func (o Options) off() map[string]bool {
 func (l *Linter) evaluate(ctx context.Context, in check.Input, opts Options) ([]finding.Finding, []finding.Gap, error) {
 	var findings []finding.Finding
 	var gaps []finding.Gap
-	within := func(name string, run func(context.Context, check.Input) ([]finding.Finding, error)) error {
+	objects := in.Objects
+	within := func(name string, run func(context.Context) ([]finding.Finding, error)) error {
 		limit := cmp.Or(opts.RulesTime, DefaultRulesTime)
 		timed, cancel := context.WithTimeoutCause(ctx, limit, errRulesTime)
 		defer cancel()
-		found, err := run(timed, in)
+		found, err := run(timed)
 		switch {
 		case err != nil && ctx.Err() == nil && errors.Is(context.Cause(timed), errRulesTime):
-			gaps = append(gaps, lateGap(name, limit, in.Objects))
+			gaps = append(gaps, lateGap(name, limit, objects))
 		case err != nil:
 			return fmt.Errorf("evaluate the rules: %w", err)
 		}
@@ -258,11 +262,16 @@ func (l *Linter) evaluate(ctx context.Context, in check.Input, opts Options) ([]
 		return nil
 	}
 	for _, u := range l.user {
-		if err := within("the rules of "+u.Dir(), u.Run); err != nil {
+		if err := within("the rules of "+u.Dir(), func(ctx context.Context) ([]finding.Finding, error) { return u.Run(ctx, in) }); err != nil {
 			return nil, nil, err
 		}
 	}
-	if err := within("the rules", l.engine.Run); err != nil {
+	builtIn := func(ctx context.Context) ([]finding.Finding, error) {
+		last := in
+		in = check.Input{} // or it would hold the facts while the rules run
+		return l.engine.Run(ctx, last)
+	}
+	if err := within("the rules", builtIn); err != nil {
 		return nil, nil, err
 	}
 	return findings, gaps, nil

@@ -68,7 +68,7 @@ func look(ctx context.Context, paths []string, opts Options) ([]looked, []findin
 	gaps := slices.Concat(loaded.Gaps, missed)
 	var out []looked
 	for _, r := range readings(loaded.Objects, opts.Plan) {
-		known, err := facts.Read(ctx, r.objects, catalog, r.options(opts.Plan))
+		known, err := facts.Read(ctx, r.objects, catalog, r.options(opts))
 		if err != nil {
 			return nil, nil, fmt.Errorf("read the facts: %w", err)
 		}

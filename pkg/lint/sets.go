@@ -17,10 +17,10 @@ import (
 // What another set of a chart adds is looked at by itself; that it changes what
 // is known of a VPN in another chart is not expected of anything but the kinds
 // that facts.Facts tells of.
-func (l *Linter) distinct(ctx context.Context, groups []loader.Group) ([]loader.Group, error) {
+func (l *Linter) distinct(ctx context.Context, groups []loader.Group, opts Options) ([]loader.Group, error) {
 	out := []loader.Group{{Names: slices.Clone(groups[0].Names), Objects: groups[0].Objects}}
 	for _, g := range groups[1:] {
-		known, err := l.read(ctx, difference(g.Objects, groups[0].Objects), facts.Options{})
+		known, err := l.read(ctx, difference(g.Objects, groups[0].Objects), facts.Options{Workloads: opts.Workloads})
 		if err != nil {
 			return nil, err
 		}

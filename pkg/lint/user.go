@@ -50,7 +50,7 @@ func (l *Linter) Input(ctx context.Context, paths []string, opts Options) ([]byt
 		return nil, err
 	}
 	objects := loaded.Groups[0].Objects
-	known, err := l.read(ctx, objects, facts.Options{})
+	known, err := l.read(ctx, objects, facts.Options{Workloads: opts.Workloads})
 	if err != nil {
 		return nil, err
 	}

@@ -64,7 +64,7 @@ func decodeObjects(ctx context.Context, f *source.File, m textMap, u unit, limit
 				fmt.Sprintf("the file holds %d documents, more than the limit of %d; split it or raise --limit-documents", len(chunks), d.limits.Documents), "what they declare is missing from this report")
 			break
 		}
-		d.document(c)
+		d.document(ctx, c)
 	}
 	return d.objects, d.gaps
 }
@@ -241,12 +241,23 @@ func syntaxError(text string, err error) (line int, why string) {
 }
 
 // document decodes one document.
-func (d *decoder) document(c chunk) {
+func (d *decoder) document(ctx context.Context, c chunk) {
+	leave, err := d.limits.budget.enter(ctx, d.file.Text()[c.start:c.end])
+	if err != nil {
+		d.gap(c.start, "the document was not read", "the time for it ran out", "")
+		return
+	}
+	defer leave()
+	before := d.nodes
 	v, root, doc, ok := d.parse(c)
 	if !ok {
 		return
 	}
+	doc.dropped = root != nil && !d.limits.budget.keeps(d.nodes-before)
 	d.take(v, root, doc, "")
+	if doc.dropped {
+		doc.root = nil
+	}
 }
 
 // parse reads the value of one document and its node, nil when its places are
@@ -487,14 +498,14 @@ func (d *decoder) take(v any, root *yaml.Node, doc *document, pointer string) {
 		}
 		return
 	}
-	d.add(tree, apiVersion, kind, root, doc)
+	d.add(tree, apiVersion, kind, root, doc, pointer)
 }
 
 // takeItem records an item of a list; those of a typed list (PodList) may lack
 // their own apiVersion and kind.
 func (d *decoder) takeItem(tree map[string]any, node *yaml.Node, doc *document, pointer, apiVersion, kind string) {
 	if a, k := identify(tree, ""); (a == "" || k == "") && kind != "" {
-		d.add(tree, apiVersion, kind, node, doc)
+		d.add(tree, apiVersion, kind, node, doc, pointer)
 		return
 	}
 	d.take(tree, node, doc, pointer)
@@ -512,11 +523,15 @@ func (d *decoder) notObject(root *yaml.Node, doc *document, something bool) {
 		"it has no apiVersion and kind, so the API server would refuse it", "the document was not checked")
 }
 
-func (d *decoder) add(tree map[string]any, apiVersion, kind string, root *yaml.Node, doc *document) {
+func (d *decoder) add(tree map[string]any, apiVersion, kind string, root *yaml.Node, doc *document, pointer string) {
+	origin := &textOrigin{doc: doc, root: root, m: d.m, base64: kind == "Secret"}
+	if doc.dropped && root != nil {
+		origin.root, origin.again = nil, func() *yaml.Node { return doc.again(pointer) }
+	}
 	o := &source.Object{
 		APIVersion: apiVersion, Kind: kind, Tree: tree,
 		Namespace: d.unit.namespace, Unit: d.unit.dir, Input: d.unit.kind,
-		Origin: &textOrigin{doc: doc, root: root, m: d.m, base64: kind == "Secret"},
+		Origin: origin,
 	}
 	if meta, ok := tree["metadata"].(map[string]any); ok {
 		o.Name, _ = meta["name"].(string)

@@ -73,6 +73,7 @@ func Load(ctx context.Context, paths []string, opts Options) (*Result, error) {
 		return nil, err
 	}
 	opts.shelf = newChartShelf()
+	opts.Limits.budget = newBudget(opts.Limits)
 	l := &load{opts: opts, trees: map[string]*treeScan{}, result: Result{Files: map[string]*source.File{}}}
 	defer l.close()
 	if len(opts.Isolate) > 0 {
@@ -314,8 +315,10 @@ func (l *load) jobs(ctx context.Context) []job {
 			})...)
 		}
 		for _, dir := range sortedKeys(s.kustomizations) {
-			// Built once, however many clusters it is for.
-			build := sync.OnceValue(func() rendered { return renderKustomization(ctx, s.t, s.graph(dir), l.opts) })
+			build := func() rendered { return renderKustomization(ctx, s.t, s.graph(dir), l.opts) }
+			if len(l.targetsOf(s.t, dir)) > 1 {
+				build = sync.OnceValue(build) // built once, however many clusters it is for
+			}
 			jobs = append(jobs, l.eachTarget(s.t, job{kind: source.Kustomization, shown: s.t.display(dir), scan: s, dir: dir}, dir, func(*Target) outcome {
 				return outcome{rendered: build().copied()}
 			})...)
@@ -351,7 +354,7 @@ func (l *load) run(ctx context.Context, jobs []job) {
 		return cmp.Or(cmp.Compare(a.shown, b.shown), cmp.Compare(a.kind, b.kind))
 	})
 	outcomes := make([]outcome, len(jobs))
-	parallel(ctx, len(jobs), l.opts.Workers, func(i int) { outcomes[i] = jobs[i].run() })
+	l.runWithin(ctx, jobs, outcomes)
 	outcomes = l.expand(ctx, jobs, outcomes)
 	for i, o := range outcomes {
 		l.result.Gaps = append(l.result.Gaps, o.gaps...)
@@ -372,6 +375,33 @@ func (l *load) run(ctx context.Context, jobs []job) {
 		for _, f := range o.files {
 			l.result.Files[f.Path()] = f
 		}
+	}
+}
+
+// runWithin runs the jobs within Limits.TotalBytes: of the jobs in order, the
+// first that does not fit and those behind it that do not are gaps. What a worker
+// could not keep, because others were there first, is run again if it does fit.
+func (l *load) runWithin(ctx context.Context, jobs []job, outcomes []outcome) {
+	budget := l.opts.Limits.budget
+	weights := make([]int64, len(jobs))
+	late := make([]bool, len(jobs))
+	parallel(ctx, len(jobs), l.opts.Workers, func(i int) {
+		o := jobs[i].run()
+		weights[i] = o.weigh()
+		if late[i] = !budget.take(weights[i]); !late[i] {
+			outcomes[i] = o
+		}
+	})
+	var total int64
+	for i := range jobs {
+		switch fits := total+weights[i] <= l.opts.Limits.TotalBytes; {
+		case !fits:
+			outcomes[i] = outcome{rendered: rendered{gaps: []finding.Gap{budget.refused(jobs[i].shown)}}}
+			continue
+		case late[i] && ctx.Err() == nil:
+			outcomes[i] = jobs[i].run()
+		}
+		total += weights[i]
 	}
 }
 

@@ -83,17 +83,21 @@ const DefaultKubeVersion = "v1.35.0"
 // Limits bound what one input may cost. Zero fields mean the default. The
 // command line has an option for each: --limit-file-bytes, --limit-documents,
 // --limit-nodes, --limit-depth, --limit-alias-nodes, --limit-render-seconds,
-// --limit-output-bytes, --limit-memory-bytes, --limit-kustomize-files.
+// --limit-output-bytes, --limit-memory-bytes, --limit-kustomize-files,
+// --limit-total-bytes.
 type Limits struct {
 	FileBytes      int64 // of one file; default 10 MiB
 	Documents      int   // of one file; default 20,000
-	Nodes          int   // YAML values of one text, as far as commas, colons and lines tell; default 1,000,000
+	Nodes          int   // YAML values of one text, as far as commas, colons and lines tell; default 500,000
 	Depth          int   // of nested YAML; default 200
 	AliasNodes     int   // nodes that aliases may expand to in one file; default 100,000
 	RenderSeconds  int   // of one chart or kustomization; default 20
 	OutputBytes    int64 // of one chart's rendered text; default 64 MiB
 	MemoryBytes    int64 // of a process of Options.Isolate; default 400 MiB
 	KustomizeFiles int   // resource files of one kustomization; default 400
+	TotalBytes     int64 // that all inputs take in memory, as estimated; default 160 MiB
+
+	budget *budget // what the run has left, made by Load
 }
 
 // Result is what was loaded, sorted so that it does not depend on the order of
@@ -139,13 +143,14 @@ func DefaultLimits() Limits {
 	return Limits{
 		FileBytes:      10 << 20,
 		Documents:      20_000,
-		Nodes:          1_000_000,
+		Nodes:          500_000,
 		Depth:          200,
 		AliasNodes:     100_000,
 		RenderSeconds:  20,
 		OutputBytes:    64 << 20,
 		MemoryBytes:    400 << 20,
 		KustomizeFiles: 400,
+		TotalBytes:     160 << 20,
 	}
 }
 
@@ -161,5 +166,6 @@ func (l Limits) withDefaults() Limits {
 	l.OutputBytes = cmp.Or(l.OutputBytes, d.OutputBytes)
 	l.MemoryBytes = cmp.Or(l.MemoryBytes, d.MemoryBytes)
 	l.KustomizeFiles = cmp.Or(l.KustomizeFiles, d.KustomizeFiles)
+	l.TotalBytes = cmp.Or(l.TotalBytes, d.TotalBytes)
 	return l
 }

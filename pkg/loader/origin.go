@@ -19,9 +19,25 @@ type document struct {
 	file  *source.File
 	chunk chunk
 	root  *yaml.Node // nil: the places inside are not known
+	// dropped: the nodes were not kept, again parses them anew.
+	dropped bool
+	reparse sync.Once
 
 	once  sync.Once
 	lines []int // offsets of the lines as YAML counts them
+}
+
+// again returns the node at a pointer of a document whose nodes were dropped.
+// From then on they are kept: where there is one place to show there are more.
+func (d *document) again(pointer string) *yaml.Node {
+	d.reparse.Do(func() {
+		// It has been parsed before, so there is no error.
+		d.root, _ = parseNode(d.file.Text()[d.chunk.start:d.chunk.end])
+	})
+	if d.root == nil {
+		return nil
+	}
+	return find(d.root, source.PointerTokens(pointer)).node
 }
 
 // offset returns the byte offset in the file of a node's position. YAML breaks
@@ -270,7 +286,9 @@ func childAt(n *yaml.Node, i int) *yaml.Node {
 type textOrigin struct {
 	doc  *document
 	root *yaml.Node // the object's node, nil when places are not known
-	m    textMap
+	// again returns the node of an object whose document has dropped it.
+	again func() *yaml.Node
+	m     textMap
 	// base64: strings under /data are base64, and a Ref's Start and End count
 	// decoded bytes (a Secret).
 	base64 bool
@@ -278,22 +296,26 @@ type textOrigin struct {
 
 // Locate implements source.Origin.
 func (o *textOrigin) Locate(r source.Ref) source.Provenance {
-	if o.root == nil {
+	root := o.root
+	if root == nil && o.again != nil {
+		root = o.again()
+	}
+	if root == nil {
 		start := o.doc.chunk.start
 		p := o.m.Map(start, o.doc.lineEnd(start))
 		p.Primary.Precision = p.Primary.Precision.Worse(source.WholeObject)
 		return p
 	}
-	return o.locate(find(o.root, source.PointerTokens(r.Pointer)), r)
+	return o.locate(root, find(root, source.PointerTokens(r.Pointer)), r)
 }
 
-func (o *textOrigin) locate(f found, r source.Ref) source.Provenance {
+func (o *textOrigin) locate(root *yaml.Node, f found, r source.Ref) source.Provenance {
 	start, end := o.doc.mark(f.node)
 	precision := source.Exact
 	switch {
 	case len(f.rest) > 0:
 		precision = source.Parent
-		if f.node == o.root {
+		if f.node == root {
 			precision = source.WholeObject
 		}
 	case r.End > 0:
