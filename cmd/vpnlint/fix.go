@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,6 +22,7 @@ import (
 func newFix(std streams) *cobra.Command {
 	var flags lintFlags
 	var write, review bool
+	var only []string
 	cmd := &cobra.Command{
 		Use:   "fix [PATH...]",
 		Short: "Show or write fixes that are proved",
@@ -43,18 +45,19 @@ shown, or left. 2: wrong usage. 3: something could not be read (--allow-gaps).`,
   vpnlint fix clusters/prod > fixes.patch
   vpnlint fix --write clusters/prod`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runFix(cmd, pathsOr(args), flags, write, review, std)
+			return runFix(cmd, pathsOr(args), flags, fixFlags{write: write, review: review, rules: only}, std)
 		},
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.BoolVarP(&write, "write", "w", false, "write the fixes to the files")
 	f.BoolVar(&review, "review", false, "with --write: also those that need a decision, which you have made")
+	f.StringSliceVar(&only, "rule", nil, "mend findings of this `RULE` only, such as VPN302 (repeatable)")
 	inputFlags(f, &flags)
 	f.BoolVar(&flags.allowGaps, "allow-gaps", false, "do not exit with 3 for inputs that could not be read")
 	flags.config.register(f)
 	isolateFlag(f, &flags.isolate)
-	f.BoolVarP(&flags.verbose, "verbose", "v", false, "say what Helm's library remarks")
+	f.BoolVarP(&flags.verbose, "verbose", "v", false, "say which fixes were tried in vain and why, and what Helm's library remarks")
 	limitFlags(f, &flags.load.Limits)
 	f.IntVar(&flags.rulesSeconds, "limit-rules-seconds", int(lint.DefaultRulesTime/time.Second), "seconds for the rules over all objects")
 	fixTimeFlag(f, &flags.fixSeconds)
@@ -66,8 +69,14 @@ func fixTimeFlag(f *pflag.FlagSet, seconds *int) {
 }
 
 // proving are the options of the proofs.
-func (flags *lintFlags) proving(opts lint.Options) fix.Options {
-	return fix.Options{Lint: opts, Time: time.Duration(flags.fixSeconds) * time.Second}
+func (flags *lintFlags) proving(opts lint.Options, std streams) fix.Options {
+	out := fix.Options{Lint: opts, Time: time.Duration(flags.fixSeconds) * time.Second}
+	if flags.verbose {
+		out.Refused = func(f *finding.Finding, title, why string) {
+			fmt.Fprintln(std.err, report.Plain(fmt.Sprintf("%s:%d: %s: not offered: %s: %s", f.Primary.File, f.Primary.Span.Start.Line, f.Rule, title, why)))
+		}
+	}
+	return out
 }
 
 // prove lints and proves fixes.
@@ -76,7 +85,7 @@ func prove(ctx context.Context, paths []string, flags lintFlags, opts lint.Optio
 	if err != nil {
 		return fix.Result{}, err
 	}
-	proved, err := fix.Prove(ctx, linter, paths, flags.proving(opts))
+	proved, err := fix.Prove(ctx, linter, paths, flags.proving(opts, std))
 	if err != nil {
 		return fix.Result{}, err
 	}
@@ -94,7 +103,14 @@ func sayLate(std streams, late, seconds int) {
 // before it made possible; more than two are rare.
 const maxRounds = 8
 
-func runFix(cmd *cobra.Command, paths []string, flags lintFlags, write, review bool, std streams) error {
+// fixFlags say what becomes of the fixes.
+type fixFlags struct {
+	write, review bool
+	rules         []string
+}
+
+func runFix(cmd *cobra.Command, paths []string, flags lintFlags, how fixFlags, std streams) error {
+	write, review := how.write, how.review
 	if review && !write {
 		return errors.New("--review goes with --write: without it all fixes are shown")
 	}
@@ -109,7 +125,14 @@ func runFix(cmd *cobra.Command, paths []string, flags lintFlags, write, review b
 	if err != nil {
 		return err
 	}
-	done, err := fix.All(cmd.Context(), linter, paths, flags.proving(opts), maxRounds, func(f finding.Fix) bool {
+	for _, rule := range how.rules {
+		if !slices.ContainsFunc(linter.Rules(), func(m finding.RuleMeta) bool { return m.ID == rule }) {
+			return fmt.Errorf("--rule %s: there is no such rule (vpnlint rules lists them)", rule)
+		}
+	}
+	proving := flags.proving(opts, std)
+	proving.Rules = how.rules
+	done, err := fix.All(cmd.Context(), linter, paths, proving, maxRounds, func(f finding.Fix) bool {
 		return !write || review || f.Review == ""
 	})
 	if err != nil {
@@ -178,7 +201,7 @@ func fixWords(done fix.Done, write bool) string {
 		b.WriteString(strings.Join(choiceWords(c), "\n") + "\n  not written: --review writes it\n")
 	}
 	for _, c := range done.Conflicts {
-		b.WriteString(report.Plain(fmt.Sprintf("%s:%d: two fixes do not go together, so neither was taken: %q for %s and %q for %s",
+		b.WriteString(report.Plain(fmt.Sprintf("%s:%d: two fixes do not go together, so neither was taken: %q for %s and %q for %s (--rule takes one)",
 			c.File, c.Line, c.A.Fix.Title, c.A.Findings[0].Rule, c.B.Fix.Title, c.B.Findings[0].Rule)) + "\n")
 	}
 	return b.String()

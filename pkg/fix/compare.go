@@ -1,6 +1,8 @@
 package fix
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -54,43 +56,69 @@ func look(r *report.Report, readings []lint.Reading) *picture {
 	return p
 }
 
-// lacks reports whether the finding is gone, under every value set.
-func (p *picture) lacks(f *finding.Finding) bool {
-	return !slices.ContainsFunc(p.findings, func(g finding.Finding) bool { return g.Fingerprint == f.Fingerprint })
+// knows reports whether there is a finding with the fingerprint.
+func (p *picture) knows(fingerprint string) bool {
+	return slices.ContainsFunc(p.findings, func(f finding.Finding) bool { return f.Fingerprint == fingerprint })
 }
 
-// onlyOld reports whether nothing is found here that was not found before.
-func (p *picture) onlyOld(before *picture) bool {
+// lacks reports whether the finding is gone, under every value set, and did not
+// come back at another place.
+func (p *picture) lacks(f *finding.Finding, before *picture) bool {
+	return !slices.ContainsFunc(p.findings, func(g finding.Finding) bool {
+		return g.Fingerprint == f.Fingerprint || moved(&g, f) && !before.knows(g.Fingerprint)
+	})
+}
+
+// raises names a finding that was not there before, "" for none.
+func (p *picture) raises(before *picture) string {
 	for i := range p.findings {
-		if !before.has(&p.findings[i], p.count(&p.findings[i])) {
-			return false
+		if f := &p.findings[i]; !before.has(f, p.count(f)) && !p.tookAlong(f, before) {
+			return fmt.Sprintf("%s comes at %s:%d", f.Rule, f.Primary.File, f.Primary.Span.Start.Line)
 		}
 	}
-	return true
+	return ""
 }
 
-// noWorse reports whether nothing is here that was not there before, and nothing
-// was lost.
-func (p *picture) noWorse(before *picture) bool {
-	if !p.onlyOld(before) {
-		return false
+// moved: a fix that takes a container to another list takes what is said of it
+// along, and to another fingerprint.
+func moved(a, b *finding.Finding) bool {
+	return a.Rule == b.Rule && a.Object == b.Object && a.Message == b.Message && a.Severity == b.Severity
+}
+
+// tookAlong reports whether the finding is one of before that moved.
+func (p *picture) tookAlong(f *finding.Finding, before *picture) bool {
+	return slices.ContainsFunc(before.findings, func(g finding.Finding) bool { return moved(&g, f) && !p.knows(g.Fingerprint) })
+}
+
+// worse says what is here that was not there before, or what was lost; "" for
+// nothing.
+func (p *picture) worse(before *picture) string {
+	if raised := p.raises(before); raised != "" {
+		return raised
 	}
-	for gap, n := range p.gaps {
-		if n > before.gaps[gap] {
-			return false
+	for _, gap := range slices.Sorted(maps.Keys(p.gaps)) {
+		if p.gaps[gap] > before.gaps[gap] {
+			return "it cannot be seen whether: " + strings.ReplaceAll(gap, "\x00", ": ")
 		}
 	}
+	lost := ""
 	for name, n := range before.objects {
-		if p.objects[name] < n {
-			return false
+		if p.objects[name] < n && (lost == "" || name.String() < lost) {
+			lost = name.String()
 		}
+	}
+	if lost != "" {
+		return lost + " is lost"
 	}
 	for key, was := range before.pods {
-		if is, ok := p.pods[key]; !ok || !was.survivesIn(is) {
-			return false
+		if is, ok := p.pods[key]; (!ok || !was.survivesIn(is)) && (lost == "" || key.id < lost) {
+			lost = key.id
 		}
 	}
-	return true
+	if lost != "" {
+		return "the VPN of " + lost + " is not what it was"
+	}
+	return ""
 }
 
 func (p *picture) count(f *finding.Finding) int {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/vpnlint/vpnlint/pkg/facts"
 	"github.com/vpnlint/vpnlint/pkg/finding"
+	"github.com/vpnlint/vpnlint/pkg/images"
 	"github.com/vpnlint/vpnlint/pkg/lint"
 	"github.com/vpnlint/vpnlint/pkg/loader"
 	"github.com/vpnlint/vpnlint/pkg/report"
@@ -50,7 +51,17 @@ type Proposer func(*Context) []Candidate
 func proposers() map[string][]Proposer {
 	return map[string][]Proposer{
 		"VPN101": {podSysctl, initContainer},
+		"VPN102": {privilegedWriter, tolerated(initContainer), moveWrite},
 		"VPN107": {initContainer},
+		"VPN108": {initContainer},
+		"VPN201": {narrowExemption},
+		"VPN203": {completeExemption},
+		"VPN302": {bypassList},
+		"VPN303": {startupProbe, nativeSidecar},
+		"VPN304": {killSwitch},
+		"VPN305": {dropPrivilege},
+		"VPN312": {nativeSidecar},
+		"VPN408": {bypassList},
 	}
 }
 
@@ -65,7 +76,8 @@ type Context struct {
 	// Paths are those of the run.
 	Paths []string
 
-	texts map[string][]loader.Text // by file, as far as they were read
+	catalog *images.Catalog
+	texts   map[string][]loader.Text // by file, as far as they were read
 }
 
 // Object is the object that the finding is about, nil when it is not among those

@@ -24,21 +24,49 @@ const forwardingName = "ip-forward"
 // before the VPN starts.
 func initContainer(c *Context) []Candidate {
 	pod := c.Pod()
-	if pod == nil || len(pod.Containers) == 0 {
+	if pod == nil {
 		return nil
 	}
-	spec, ok := c.podSpec(pod)
-	if !ok {
-		return nil
-	}
-	edit, ok := spec.addInit(c.unusedName(pod), c.asRoot(pod))
+	edit, ok := c.initEdit(pod)
 	if !ok {
 		return nil
 	}
 	return []Candidate{{
-		Title: "add an init container that turns IPv4 forwarding on",
+		Title: "add an init container that turns forwarding on",
 		Edits: []finding.Edit{edit},
 	}}
+}
+
+// initEdit is the edit that adds the init container. It writes what the pod lacks:
+// findings of one pod have one fix.
+func (c *Context) initEdit(pod *facts.Pod) (finding.Edit, bool) {
+	spec, ok := c.podSpec(pod)
+	if !ok {
+		return finding.Edit{}, false
+	}
+	return spec.addInit(initItem{name: c.unusedName(pod), asRoot: c.asRoot(pod), writes: c.lacking(pod)})
+}
+
+// lacking are the settings that the report says the pod does not make.
+func (c *Context) lacking(pod *facts.Pod) []string {
+	var out []string
+	if pod.Forwarding.IPv4.State != facts.Present {
+		out = append(out, "net.ipv4.ip_forward=1")
+	}
+	for i := range c.Report.Findings {
+		f := &c.Report.Findings[i]
+		if f.Rule == "VPN108" && f.Suppressed == nil && f.ObjectID == pod.Ref.Object && within(f.Pointer, pod.Ref.Pointer) {
+			out = append(out, "net.ipv6.conf.all.forwarding=1")
+		}
+	}
+	return slices.Compact(out)
+}
+
+// initItem is the init container to be.
+type initItem struct {
+	name   string
+	writes []string
+	asRoot bool
 }
 
 func (c *Context) unusedName(pod *facts.Pod) string {
@@ -89,7 +117,7 @@ func (c *Context) podSpec(pod *facts.Pod) (podPlace, bool) {
 		if k.Stage != facts.Main {
 			continue
 		}
-		container, ok := c.blockAt(c.Locate(k.Ref).Primary)
+		container, ok := c.containerAt(&k)
 		if !ok {
 			continue
 		}
@@ -114,11 +142,14 @@ type podPlace struct {
 }
 
 // addInit is the edit that puts an init container before all others.
-func (p podPlace) addInit(name string, asRoot bool) (finding.Edit, bool) {
+func (p podPlace) addInit(init initItem) (finding.Edit, bool) {
 	step, _ := p.step()
+	if len(init.writes) == 0 {
+		return finding.Edit{}, false
+	}
 	dash := p.containers.column() - p.column()
 	keyed := p.containers.node.Kind == yaml.MappingNode
-	item := forwardingContainer(name, step, keyed, asRoot)
+	item := init.lines(step, keyed)
 	key, list := field(p.node, "initContainers")
 	switch {
 	case key == nil:
@@ -136,27 +167,29 @@ func (p podPlace) addInit(name string, asRoot bool) (finding.Edit, bool) {
 // lineEnd is the end of the line in which a key stands.
 func (p place) lineEnd() int { return lineEnd(p.text.File.Text(), p.text.Start(p.node)) }
 
-// forwardingContainer are the lines of the init container: of a list, or under a
-// key of its own as app-template has it.
-func forwardingContainer(name string, step int, keyed, asRoot bool) []string {
+// lines are those of the init container: of a list, or under a key of its own as
+// app-template has it.
+func (init initItem) lines(step int, keyed bool) []string {
 	security := []string{"securityContext:", pad(step) + "privileged: true"}
-	if asRoot {
+	if init.asRoot {
 		security = append(security, pad(step)+"runAsUser: 0", pad(step)+"runAsNonRoot: false")
 	}
-	command := `command: ["sysctl", "-w", "net.ipv4.ip_forward=1"]`
+	command := `command: ["sysctl", "-w", "` + strings.Join(init.writes, `", "`) + `"]`
 	if keyed {
 		repository, tag := "busybox", "1.37"
 		lines := append([]string{"image:", pad(step) + "repository: " + repository, pad(step) + `tag: "` + tag + `"`, command}, security...)
-		return append([]string{name + ":"}, indented(step, lines)...)
+		return append([]string{init.name + ":"}, indented(step, lines)...)
 	}
 	lines := append([]string{"image: " + forwardingImage, command}, security...)
-	return append([]string{"- name: " + name}, indented(len("- "), lines)...)
+	return append([]string{"- name: " + init.name}, indented(len("- "), lines)...)
 }
 
 func indented(by int, lines []string) []string {
 	out := make([]string, len(lines))
 	for i, line := range lines {
-		out[i] = pad(by) + line
+		if line != "" {
+			out[i] = pad(by) + line
+		}
 	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/vpnlint/vpnlint/pkg/facts"
 	"github.com/vpnlint/vpnlint/pkg/finding"
 	"github.com/vpnlint/vpnlint/pkg/loader"
 	"github.com/vpnlint/vpnlint/pkg/source"
@@ -57,6 +58,31 @@ func (c *Context) blockAt(at source.Location) (place, bool) {
 	return place{}, false
 }
 
+// written finds where a field was written, for those who edit it there. A chart's
+// templates are not edited: they have values for that.
+func (c *Context) written(r source.Ref) source.Location {
+	o := c.object(r.Object)
+	if o == nil || o.Input == source.Chart {
+		return source.Location{}
+	}
+	return o.Origin.Locate(r).Primary
+}
+
+// exact returns the bytes of a file that are the text at a reference and nothing
+// else: no quotes, no escapes, one line.
+func (c *Context) exact(r source.Ref, text string) (f *source.File, s span, ok bool) {
+	at := c.written(r)
+	f = c.Report.Files[at.File]
+	if f == nil || at.Precision != source.Exact || at.Inner != "" || text == "" {
+		return nil, span{}, false
+	}
+	s = span{f.Offset(at.Span.Start), f.Offset(at.Span.End)}
+	return f, s, f.Text()[s.start:s.end] == text
+}
+
+// containerAt is where a container is written.
+func (c *Context) containerAt(k *facts.Container) (place, bool) { return c.blockAt(c.written(k.Ref)) }
+
 // isBlock: a collection that is written over lines, not in brackets, and that
 // nothing else in the file shares.
 func isBlock(n *yaml.Node) bool {
@@ -99,41 +125,33 @@ func (p place) column() int {
 }
 
 // step is how far the file indents a mapping inside of a mapping around here, and
-// dash how far a list.
+// dash how far a list: as the first of each does.
 func (p place) step() (step, dash int) {
-	step, dash = 2, -1
-	mapping := func(n *yaml.Node, visit func(key, value *yaml.Node)) {
-		if n.Kind == yaml.MappingNode && n.Style&yaml.FlowStyle == 0 {
-			for i := 0; i+1 < len(n.Content); i += 2 {
-				visit(n.Content[i], n.Content[i+1])
-			}
-		}
-	}
+	step, dash = -1, -1
 	var walk func(n *yaml.Node)
 	walk = func(n *yaml.Node) {
-		mapping(n, func(key, value *yaml.Node) {
+		for i := 0; i+1 < len(n.Content) && n.Kind == yaml.MappingNode && n.Style&yaml.FlowStyle == 0; i += 2 {
+			value := n.Content[i+1]
 			if !isBlock(value) {
-				return
+				continue
 			}
-			switch value.Kind {
-			case yaml.MappingNode:
-				step = p.at(value).column() - p.at(n).column()
-			case yaml.SequenceNode:
-				if dash < 0 {
-					dash = p.at(value).column() - p.at(n).column()
-				}
+			by := p.at(value).column() - p.at(n).column()
+			switch {
+			case value.Kind == yaml.MappingNode && step < 0 && by > 0:
+				step = by
+			case value.Kind == yaml.SequenceNode && dash < 0 && by >= 0:
+				dash = by
 			}
-			_ = key
-		})
+		}
 		for _, inner := range n.Content {
 			walk(inner)
 		}
 	}
 	walk(p.text.Root)
-	if step < 1 || step > 8 {
+	if step < 1 {
 		step = 2
 	}
-	if dash < 0 || dash > 8 {
+	if dash < 0 {
 		dash = step
 	}
 	return step, dash
@@ -200,7 +218,10 @@ func (p place) insert(offset, column int, lines []string) finding.Edit {
 	eol := lineBreak(f.Text())
 	var b strings.Builder
 	for _, line := range lines {
-		b.WriteString(eol + strings.Repeat(" ", column) + line)
+		b.WriteString(eol)
+		if line != "" {
+			b.WriteString(pad(column) + line)
+		}
 	}
 	return replace(f, offset, offset, b.String())
 }

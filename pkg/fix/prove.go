@@ -19,12 +19,17 @@ import (
 type Options struct {
 	// Lint are the options of the run whose findings are to be mended.
 	Lint lint.Options
+	// Rules are those whose findings are to be mended; none: all.
+	Rules []string
 	// Tries bounds the candidates that are rendered for one finding; 0:
 	// DefaultTries.
 	Tries int
 	// Time bounds the proofs of a whole run; 0: DefaultTime. Findings whose turn
 	// does not come have no fix, and are counted in Result.Late.
 	Time time.Duration
+	// Refused, if it is not nil, is told of each candidate that was not proved, and
+	// why.
+	Refused func(f *finding.Finding, title, why string)
 }
 
 // The default bounds. A finding has few ways to be mended, and a proof costs as
@@ -82,10 +87,10 @@ type prover struct {
 // all gives each finding its fixes.
 func (p *prover) all(ctx context.Context) (late int, err error) {
 	table := proposers()
-	shared := Context{Report: p.report, Options: p.opts.Lint, Paths: p.paths, texts: textsCache()}
+	shared := Context{Report: p.report, Options: p.opts.Lint, Paths: p.paths, catalog: p.linter.Catalog(), texts: textsCache()}
 	for i := range p.report.Findings {
 		f := &p.report.Findings[i]
-		if f.Suppressed != nil || len(table[f.Rule]) == 0 {
+		if f.Suppressed != nil || len(table[f.Rule]) == 0 || len(p.opts.Rules) > 0 && !slices.Contains(p.opts.Rules, f.Rule) {
 			continue
 		}
 		c := shared
@@ -128,8 +133,19 @@ func (p *prover) one(ctx context.Context, f *finding.Finding, candidates []Candi
 		if err != nil {
 			return nil, err
 		}
-		if after != nil && after.lacks(f) && after.noWorse(p.before) {
+		why := ""
+		switch {
+		case after == nil:
+			why = "it cannot be applied"
+		case !after.lacks(f, p.before):
+			why = "the finding stays"
+		default:
+			why = after.worse(p.before)
+		}
+		if why == "" {
 			fixes = append(fixes, c.fix())
+		} else if p.opts.Refused != nil {
+			p.opts.Refused(f, c.Title, why)
 		}
 	}
 	return fixes, nil

@@ -85,6 +85,9 @@ func (l *Linter) Rules() []finding.RuleMeta {
 	return all
 }
 
+// Catalog returns what is known of images.
+func (l *Linter) Catalog() *images.Catalog { return l.catalog }
+
 // Page returns the documentation page of a rule as Markdown.
 func (l *Linter) Page(id string) (string, bool) {
 	for _, u := range l.user {

@@ -1,0 +1,221 @@
+package fix
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/vpnlint/vpnlint/pkg/cidrplan"
+	"github.com/vpnlint/vpnlint/pkg/facts"
+	"github.com/vpnlint/vpnlint/pkg/finding"
+	"github.com/vpnlint/vpnlint/pkg/source"
+)
+
+// listPlace is a list of prefixes in a file, of one of the spellings
+//
+//   - 10.0.0.0/8          a line each
+//     [10.0.0.0/8, "..."]   in brackets, JSON included
+type listPlace struct {
+	file    *source.File
+	entries []span // without quotes
+	quote   string
+	block   bool
+	// between stands between two entries of a list in brackets.
+	between string
+}
+
+func (c *Context) listAt(list []facts.PrefixAt) (listPlace, bool) {
+	var l listPlace
+	for _, e := range list {
+		f, s, ok := c.unquoted(e)
+		if !ok || l.file != nil && f != l.file {
+			return l, false
+		}
+		l.file, l.entries = f, append(l.entries, s)
+	}
+	if len(l.entries) == 0 {
+		return l, false
+	}
+	text := l.file.Text()
+	first := l.entries[0]
+	if first.start > 0 && strings.ContainsAny(text[first.start-1:first.start], `"'`) {
+		l.quote = text[first.start-1 : first.start]
+	}
+	for _, s := range l.entries {
+		if s.start < len(l.quote) || text[s.start-len(l.quote):s.start] != l.quote || !strings.HasPrefix(text[s.end:], l.quote) {
+			return l, false
+		}
+	}
+	before := text[lineStart(text, first.start):first.start]
+	l.block = strings.TrimSpace(strings.TrimSuffix(before, l.quote)) == "-"
+	l.between = ", "
+	if !l.block && len(l.entries) > 1 {
+		l.between = text[first.end+len(l.quote) : l.entries[1].start-len(l.quote)]
+	}
+	return l, l.block || strings.HasPrefix(l.between, ",") && !strings.ContainsAny(l.between, "\r\n#")
+}
+
+// unquoted finds the text of an entry, whether its place counts the quotes or not.
+func (c *Context) unquoted(e facts.PrefixAt) (*source.File, span, bool) {
+	for _, quote := range []string{"", `"`, "'"} {
+		if f, s, ok := c.exact(e.Ref, quote+e.Text+quote); ok {
+			return f, span{s.start + len(quote), s.end - len(quote)}, true
+		}
+	}
+	return nil, span{}, false
+}
+
+// addAfter is the edit that puts prefixes behind entry i.
+func (l listPlace) addAfter(i int, prefixes []string) finding.Edit {
+	text := l.file.Text()
+	s := l.entries[i]
+	if !l.block {
+		return replace(l.file, s.end+len(l.quote), s.end+len(l.quote), l.between+l.joined(prefixes))
+	}
+	line := text[lineStart(text, s.start) : s.start-len(l.quote)]
+	var b strings.Builder
+	for _, p := range prefixes {
+		b.WriteString(lineBreak(text) + line + l.quote + p + l.quote)
+	}
+	end := lineEnd(text, s.end)
+	return replace(l.file, end, end, b.String())
+}
+
+func (l listPlace) joined(prefixes []string) string {
+	quoted := make([]string, len(prefixes))
+	for i, p := range prefixes {
+		quoted[i] = l.quote + p + l.quote
+	}
+	return strings.Join(quoted, l.between)
+}
+
+// swap are the edits that put prefixes in the place of entry i; none: the entry
+// goes.
+func (l listPlace) swap(i int, prefixes []string) ([]finding.Edit, bool) {
+	text := l.file.Text()
+	s := l.entries[i]
+	switch {
+	case len(prefixes) > 0 && l.block:
+		edits := []finding.Edit{replace(l.file, s.start, s.end, prefixes[0])}
+		if len(prefixes) > 1 {
+			edits = append(edits, l.addAfter(i, prefixes[1:]))
+		}
+		return edits, true
+	case len(prefixes) > 0:
+		return []finding.Edit{replace(l.file, s.start-len(l.quote), s.end+len(l.quote), l.joined(prefixes))}, true
+	case len(l.entries) < 2:
+		return nil, false // an empty list is another statement
+	case l.block:
+		start := lineStart(text, s.start)
+		return []finding.Edit{replace(l.file, lineEnd(text, lineStart(text, start-1)), lineEnd(text, s.end), "")}, true
+	case i > 0:
+		return []finding.Edit{replace(l.file, l.entries[i-1].end+len(l.quote), s.end+len(l.quote), "")}, true
+	default:
+		return []finding.Edit{replace(l.file, s.start-len(l.quote), l.entries[1].start-len(l.quote), "")}, true
+	}
+}
+
+// agentsOf are the masquerade agents whose list stands in the finding's object.
+func (c *Context) agentsOf() []*facts.Agent {
+	var out []*facts.Agent
+	for i := range c.Reading.Facts.Agents {
+		a := &c.Reading.Facts.Agents[i]
+		if a.List.Ref.Object == c.Finding.ObjectID && a.List.Source == "explicit" {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// narrowExemption replaces the entry that covers a VPN by those of its parts that
+// the cluster's own traffic needs: the list stays, and so do its other entries
+// (M5).
+func narrowExemption(c *Context) []Candidate {
+	var out []Candidate
+	for _, a := range c.agentsOf() {
+		i := slices.IndexFunc(a.List.Entries, func(e facts.PrefixAt) bool { return c.Locate(e.Ref).Primary == c.Finding.Primary })
+		if i < 0 || len(a.Minimal) == 0 {
+			continue
+		}
+		list, ok := c.listAt(a.List.Entries)
+		if !ok {
+			continue
+		}
+		entry := a.List.Entries[i]
+		others := prefixesOf(slices.Delete(slices.Clone(a.List.Entries), i, i+1))
+		var parts []string
+		for _, p := range cidrplan.Intersect(parsed(a.Minimal), prefixesOf([]facts.PrefixAt{entry})) {
+			if !cidrplan.Contains(others, []netip.Prefix{p}) {
+				parts = append(parts, p.String())
+			}
+		}
+		edits, ok := list.swap(i, parts)
+		if !ok {
+			continue
+		}
+		one := Candidate{Title: "take " + entry.Text + " off the exemption list", Edits: edits}
+		if len(parts) > 0 {
+			one.Title = "exempt " + sentence(parts) + " instead of " + entry.Text
+		}
+		if c.Finding.Severity != finding.Error || !c.onlyVPN(a, i) {
+			one.Review = "pods will reach the rest of " + entry.Text + " with their node's address: allow-lists and firewall rules there that name pod addresses stop matching"
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// onlyVPN: the entry holds nothing but destinations that want node addresses.
+func (c *Context) onlyVPN(a *facts.Agent, entry int) bool {
+	var wanted []string
+	for _, t := range a.Targets {
+		if t.Wanted == "node" {
+			wanted = append(wanted, t.Prefix)
+		}
+	}
+	return cidrplan.Contains(parsed(wanted), prefixesOf(a.List.Entries[entry:entry+1]))
+}
+
+// completeExemption adds what is missing of the cluster's own ranges.
+func completeExemption(c *Context) []Candidate {
+	var out []Candidate
+	for _, a := range c.agentsOf() {
+		missing := slices.Concat(a.MissingPods, a.MissingNodes)
+		list, ok := c.listAt(a.List.Entries)
+		if !ok || len(missing) == 0 {
+			continue
+		}
+		out = append(out, Candidate{
+			Title: "exempt " + sentence(missing) + ", too",
+			Edits: []finding.Edit{list.addAfter(len(list.entries)-1, missing)},
+		})
+	}
+	return out
+}
+
+func prefixesOf(list []facts.PrefixAt) []netip.Prefix {
+	var texts []string
+	for _, e := range list {
+		texts = append(texts, e.Prefix)
+	}
+	return parsed(texts)
+}
+
+func parsed(texts []string) []netip.Prefix {
+	var out []netip.Prefix
+	for _, text := range texts {
+		if p, err := netip.ParsePrefix(text); err == nil {
+			out = append(out, p.Masked())
+		}
+	}
+	return out
+}
+
+// sentence lists words: "a, b and c".
+func sentence(words []string) string {
+	if n := len(words); n > 1 {
+		return fmt.Sprintf("%s and %s", strings.Join(words[:n-1], ", "), words[n-1])
+	}
+	return strings.Join(words, "")
+}

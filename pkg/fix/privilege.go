@@ -1,0 +1,142 @@
+package fix
+
+import (
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/vpnlint/vpnlint/pkg/facts"
+	"github.com/vpnlint/vpnlint/pkg/finding"
+)
+
+// dropPrivilege replaces privileged by NET_ADMIN. Nothing of the kind is offered
+// where the container would need /dev/net/tun from the node to go on.
+func dropPrivilege(c *Context) []Candidate {
+	pod := c.Pod()
+	if pod == nil || !strings.HasSuffix(c.Finding.Pointer, "/privileged") {
+		return nil
+	}
+	i := slices.IndexFunc(pod.Containers, func(k facts.Container) bool {
+		return k.Ref.Object == c.Finding.ObjectID && within(c.Finding.Pointer, k.Ref.Pointer)
+	})
+	if i < 0 {
+		return nil
+	}
+	k := &pod.Containers[i]
+	if !k.TunDevice && !k.MakesTun && !slices.ContainsFunc(pod.Tunnels, func(t facts.Tunnel) bool { return t.Container == k.Name && t.Kind == "wireguard" }) {
+		return nil
+	}
+	at, ok := c.containerAt(k)
+	if !ok {
+		return nil
+	}
+	_, security := field(at.node, "securityContext")
+	key, value := field(security, "privileged")
+	if key == nil || !isBlock(security) || value.Value != "true" {
+		return nil
+	}
+	edits, ok := at.at(security).netAdmin(at.at(key), at.at(value))
+	if !ok {
+		return nil
+	}
+	one := Candidate{Title: "give " + k.Name + " NET_ADMIN instead of privileged", Edits: edits}
+	if !k.TunDevice {
+		one.Review = "runc 1.2.0 to 1.2.3 keeps /dev/net/tun from containers that are not privileged (1.2.4 does not); a kernel-mode WireGuard tunnel does without"
+	}
+	return []Candidate{one}
+}
+
+// netAdmin are the edits of a securityContext that put NET_ADMIN in the place of
+// privileged.
+func (p place) netAdmin(key, value place) ([]finding.Edit, bool) {
+	f := p.text.File
+	text := f.Text()
+	from, to := p.text.Start(key.node), p.text.End(value.node)
+	step, dash := p.step()
+	eol := lineBreak(text) + pad(p.column())
+	capabilities, given := field(p.node, "capabilities")
+	if capabilities == nil {
+		return []finding.Edit{replace(f, from, to, "capabilities:"+eol+pad(step)+"add:"+eol+pad(step+dash)+"- NET_ADMIN")}, true
+	}
+	_, added := field(given, "add")
+	if added == nil || added.Kind != yaml.SequenceNode {
+		return nil, false
+	}
+	for _, one := range added.Content {
+		if strings.TrimPrefix(one.Value, "CAP_") != "NET_ADMIN" {
+			continue
+		}
+		begin := lineStart(text, from)
+		if begin == 0 || strings.TrimSpace(text[begin:from]) != "" || len(p.node.Content) < 4 {
+			return nil, false // it shares its line with something else
+		}
+		return []finding.Edit{replace(f, lineEnd(text, lineStart(text, begin-1)), lineEnd(text, to), "")}, true
+	}
+	return nil, false
+}
+
+// privilegedWriter makes the init container that writes the sysctl privileged,
+// which is what /proc/sys asks for (FG D3.1). A container that stays gets none:
+// it would keep the privilege.
+func privilegedWriter(c *Context) []Candidate {
+	pod := c.Pod()
+	if pod == nil {
+		return nil
+	}
+	for i := range pod.Containers {
+		k := &pod.Containers[i]
+		if k.Stage != facts.Init || k.DataPlane || !within(c.Finding.Pointer, k.Ref.Pointer) {
+			continue
+		}
+		at, ok := c.containerAt(k)
+		if !ok {
+			return nil
+		}
+		step, _ := at.step()
+		key, security := field(at.node, "securityContext")
+		one := Candidate{Title: "make the init container " + k.Name + " privileged, so that it may write the sysctl"}
+		set, value := field(security, "privileged")
+		switch {
+		case key == nil:
+			one.Edits = []finding.Edit{at.addField([]string{"securityContext:", pad(step) + "privileged: true"})}
+		case !isBlock(security) || security.Kind != yaml.MappingNode:
+			return nil
+		case set != nil && value.Value == "false":
+			one.Edits = []finding.Edit{replace(at.text.File, at.text.Start(value), at.text.End(value), "true")}
+		case set == nil:
+			one.Edits = []finding.Edit{at.at(security).addField([]string{"privileged: true"})}
+		default:
+			return nil
+		}
+		return []Candidate{one}
+	}
+	return nil
+}
+
+// spared: nothing ends when the write fails. wg-quick runs its hooks with set -e,
+// so that a semicolon behind it does not help there.
+func (c *Context) spared(e facts.ForwardEvidence) bool {
+	text, _ := descend(c.object(e.Ref.Object), e.Ref.Pointer).(string)
+	_, after, found := strings.Cut(text, e.Says)
+	return e.Tolerant && (e.How != "config-hook" || found && strings.HasPrefix(strings.TrimLeft(after, " "), "||"))
+}
+
+// tolerated offers what comes before only where the writes that fail are allowed
+// to: one that ends its script takes the container or the tunnel with it, whoever
+// else has set the value.
+func tolerated(then Proposer) Proposer {
+	return func(c *Context) []Candidate {
+		pod := c.Pod()
+		if pod == nil {
+			return nil
+		}
+		for _, e := range slices.Concat(pod.Forwarding.IPv4.Evidence, pod.Forwarding.IPv6.Evidence) {
+			refused := e.Effective == facts.Absent && e.Value == "1"
+			if refused && (!c.spared(e) || !strings.Contains(e.Says, "ip_forward")) {
+				return nil
+			}
+		}
+		return then(c)
+	}
+}
