@@ -24,7 +24,7 @@ func TestExampleOfUserRules(t *testing.T) {
 	}
 	fixtures := map[string]any{}
 	for _, kind := range []string{"bad", "good"} {
-		text, err := linter.Input(t.Context(), []string{path.Join(dir, kind)}, lint.Options{Load: vpnloader.Options{Dir: "."}})
+		text, err := linter.Input(t.Context(), []string{path.Join(dir, kind)}, "", lint.Options{Load: vpnloader.Options{Dir: "."}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -13,12 +12,19 @@ import (
 
 func newInput(std streams) *cobra.Command {
 	var load loader.Options
+	var config configFlags
+	var cluster string
+	var isolate bool
+	var workloads int
 	cmd := &cobra.Command{
 		Use:   "input PATH...",
 		Short: "Print what the rules see of charts, kustomizations and manifests",
 		Long: `Prints the input of the rules as JSON: the pods with their roles, tunnels and
 forwarding, the masquerade agents, the clusters and the address plan. Whoever
 writes a rule looks here first, and gives it to the rule's tests.
+
+The plan file is read as "vpnlint lint" reads it. What belongs to several of its
+clusters is seen once for each of them: --cluster says which.
 
 "vpnlint schema input" prints its schema.`,
 		Example: `  vpnlint input examples/user-rules/bad
@@ -30,16 +36,22 @@ writes a rule looks here first, and gives it to the rule's tests.
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			dir, err := os.Getwd()
-			if err != nil {
-				return fmt.Errorf("find the working directory: %w", err)
+			if err := checkLimits(cmd.Flags()); err != nil {
+				return err
 			}
-			load.Dir, load.Stdin = dir, std.in
+			if err := prepareLoad(&load, isolate, std); err != nil {
+				return err
+			}
+			plan, err := config.load(load.Dir, load.Limits)
+			if err != nil {
+				return err
+			}
+			config.remark(std, load.Dir, args, plan)
 			l, err := lint.New(cmd.Context())
 			if err != nil {
 				return err
 			}
-			text, err := l.Input(cmd.Context(), args, lint.Options{Load: load})
+			text, err := l.Input(cmd.Context(), args, cluster, lint.Options{Load: load, Plan: plan, Workloads: workloads})
 			if err != nil {
 				return err
 			}
@@ -52,6 +64,10 @@ writes a rule looks here first, and gives it to the rule's tests.
 	f := cmd.Flags()
 	f.SortFlags = false
 	chartFlags(f, &load)
+	config.register(f)
+	f.StringVar(&cluster, "cluster", "", "cluster `NAME` of the plan file, where an input belongs to several")
+	isolateFlag(f, &isolate)
 	limitFlags(f, &load.Limits)
+	workloadsFlag(f, &workloads)
 	return cmd
 }
