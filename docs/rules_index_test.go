@@ -1,12 +1,9 @@
 package docs_test
 
 import (
-	"cmp"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -14,77 +11,6 @@ import (
 	"github.com/vpnlint/vpnlint/pkg/finding"
 	"github.com/vpnlint/vpnlint/pkg/lint"
 )
-
-// commandClaims are the claims of the domain that commands carry, each with the
-// scenario that holds the text which they produce.
-var commandClaims = []struct {
-	command, script, asserts string
-	claims                   []string
-}{
-	{"vpnlint plan", "plan.txtar", `"breaks": "packets from the cluster to VPN clients`, []string{"C6"}},
-	{"vpnlint lint", "masquerade_story.txtar", `10\.4\.0\.0/14`, []string{"M5"}},
-}
-
-// missing are the claims that nothing carries yet. A claim that is carried must
-// leave the list.
-var missing = []string{"M10", "F7"}
-
-// Every claim of the domain is carried by a rule, a verify command or a command,
-// and what they produce stands in a page or a scenario.
-func TestEveryClaimIsCarried(t *testing.T) {
-	have := map[string]string{}
-	linter, err := lint.New(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	pages := strings.Builder{}
-	for _, m := range linter.Rules() {
-		page, ok := linter.Page(m.ID)
-		if !ok || !strings.Contains(page, " "+m.ID+" ") {
-			t.Errorf("the page of %s does not show what it says", m.ID)
-		}
-		for _, claim := range m.Claims {
-			have[claim] = m.ID
-		}
-		pages.WriteString(page)
-	}
-	for words, claims := range check.VerifyClaims() {
-		if !strings.Contains(pages.String(), words) {
-			continue // no example shows it, so it carries nothing
-		}
-		for _, claim := range claims {
-			have[claim] = words
-		}
-	}
-	for _, c := range commandClaims {
-		text, err := os.ReadFile(filepath.Join("..", "testdata", "script", c.script))
-		if err != nil || !strings.Contains(string(text), c.asserts) {
-			t.Errorf("%s does not hold %s: %v", c.script, c.asserts, err)
-			continue
-		}
-		for _, claim := range c.claims {
-			have[claim] = c.command
-		}
-	}
-	var lacking []string
-	for _, family := range []struct {
-		letter string
-		last   int
-	}{{"M", 10}, {"F", 12}, {"C", 13}} {
-		for n := 1; n <= family.last; n++ {
-			if claim := family.letter + strconv.Itoa(n); have[claim] == "" {
-				lacking = append(lacking, claim)
-			}
-			delete(have, family.letter+strconv.Itoa(n))
-		}
-	}
-	if !slices.Equal(lacking, missing) {
-		t.Errorf("nothing carries %v, and the list of what is missing says %v", lacking, missing)
-	}
-	for claim, by := range have {
-		t.Errorf("%s carries %s, which is no claim", by, claim)
-	}
-}
 
 // The index of the rules is generated: by family and by claim.
 func TestIndexIsUpToDate(t *testing.T) {
@@ -108,7 +34,7 @@ func TestIndexIsUpToDate(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "| [%s](../rules/docs/%[1]s.md) | %s | %s | %s |\n", m.ID, m.Name, strings.Join(severities, ", "), m.Title)
 	}
-	b.WriteString("\n## By claim\n\nWhat vpnlint has to know of the domain, and the rules that answer it.\n\n| Claim | Rules |\n|---|---|\n")
+	b.WriteString("\n## By claim\n\nWhat vpnlint has to know of the domain, and what answers it: what rules say,\nthe commands to verify that they print, and commands of vpnlint itself.\n\n| Claim | | Rules | Commands to verify, of | Commands |\n|---|---|---|---|---|\n")
 	for _, row := range byClaim(rules) {
 		b.WriteString(row)
 	}
@@ -124,24 +50,38 @@ func TestIndexIsUpToDate(t *testing.T) {
 	}
 }
 
+// byClaim says for each claim what carries it: rules, their commands to verify,
+// commands of vpnlint.
 func byClaim(rules []finding.RuleMeta) []string {
-	links := map[string][]string{}
-	var claims []string
+	by := map[string][3][]string{}
+	add := func(claim string, column int, text string) {
+		row := by[claim]
+		if !slices.Contains(row[column], text) {
+			row[column] = append(row[column], text)
+		}
+		by[claim] = row
+	}
 	for _, m := range rules {
+		link := "[" + m.ID + "](../rules/docs/" + m.ID + ".md)"
 		for _, claim := range m.Claims {
-			if links[claim] == nil {
-				claims = append(claims, claim)
+			add(claim.ID, 0, link)
+		}
+		for _, c := range check.Carriers() {
+			if c.Verify != "" && slices.Contains(m.Verify, c.Verify) {
+				add(c.Claim, 1, link)
 			}
-			links[claim] = append(links[claim], "["+m.ID+"](../rules/docs/"+m.ID+".md)")
 		}
 	}
-	number := func(claim string) int { n, _ := strconv.Atoi(claim[1:]); return n }
-	slices.SortFunc(claims, func(a, b string) int {
-		return cmp.Or(cmp.Compare(strings.Index("MFC", a[:1]), strings.Index("MFC", b[:1])), cmp.Compare(number(a), number(b)))
-	})
-	rows := make([]string, len(claims))
-	for i, claim := range claims {
-		rows[i] = fmt.Sprintf("| %s | %s |\n", claim, strings.Join(links[claim], ", "))
+	for _, c := range check.Carriers() {
+		if c.Command != "" {
+			add(c.Claim, 2, "`vpnlint "+c.Command+"`")
+		}
+	}
+	var rows []string
+	for _, claim := range check.Claims() {
+		if row, carried := by[claim.ID]; carried {
+			rows = append(rows, fmt.Sprintf("| %s | %s | %s | %s | %s |\n", claim.ID, claim.Means, strings.Join(row[0], ", "), strings.Join(row[1], ", "), strings.Join(row[2], ", ")))
+		}
 	}
 	return rows
 }

@@ -55,6 +55,13 @@ func page(t *testing.T, meta finding.RuleMeta, said report.Report) string {
 		}
 	}
 
+	var commands []string
+	for i := range said.Findings {
+		if said.Findings[i].Rule == meta.ID && commands == nil {
+			commands = said.Findings[i].Verify
+		}
+	}
+	b.WriteString("\n" + check.PageVerify(meta, commands))
 	b.WriteString("\n" + check.PageSuppress(meta))
 	b.WriteString("\n" + check.PageSources(meta))
 	return b.String()

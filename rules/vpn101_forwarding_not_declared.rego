@@ -36,7 +36,11 @@
 #   name: forwarding-not-declared
 #   severities: [warning, error]
 #   family: forwarding
-#   claims: [F1, F2, F4, F11, F12]
+#   claims:
+#     - F1: "clients reach the gateway itself and every packet for anything behind it is dropped"
+#     - F2: "nothing in this pod's manifest turns IPv4 forwarding on"
+#     - F4: "net.ipv4.ip_forward is what the node hands to a new sandbox"
+#     - F10: "end at a proxy in front of them: nothing is forwarded then"
 #   fires: |
 #     A gateway pod whose manifest nowhere makes `net.ipv4.ip_forward=1` certain in its own network
 #     namespace. An image that writes the setting itself, but lacks the privilege to do so, counts

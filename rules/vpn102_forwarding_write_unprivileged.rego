@@ -15,7 +15,9 @@
 #   name: forwarding-write-unprivileged
 #   severities: [error]
 #   family: forwarding
-#   claims: [F2, F5, F12]
+#   claims:
+#     - F2: "without the privilege to write /proc/sys, which is read-only there whatever its capabilities"
+#     - F5: "the write fails, and clients of container openvpn reach the gateway itself but nothing behind it"
 #   fires: |
 #     A script, hook or PostUp line of a gateway pod writes `ip_forward` or `conf/all/forwarding`, and
 #     its container is neither privileged nor has `procMount: Unmasked`.

@@ -12,7 +12,9 @@
 #   name: forwarding-disabled
 #   severities: [error]
 #   family: forwarding
-#   claims: [F1, F2, F12]
+#   claims:
+#     - F1: "clients of container openvpn reach the gateway itself, every packet for anything behind it is dropped"
+#     - F2: "turns forwarding off in the network namespace of a VPN gateway"
 #   fires: |
 #     A gateway pod sets `net.ipv4.ip_forward` (or `net.ipv4.conf.all.forwarding`) to 0: in its
 #     sysctls, in a script that may write it, or in a mounted sysctl.conf.

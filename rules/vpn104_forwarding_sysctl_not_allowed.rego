@@ -27,7 +27,8 @@
 #   name: forwarding-sysctl-not-allowed
 #   severities: [warning, note]
 #   family: forwarding
-#   claims: [F6]
+#   claims:
+#     - F6: "net.ipv4.ip_forward is an unsafe sysctl that no kubelet configuration of the cluster allows"
 #   fires: |
 #     A pod with a VPN in it sets an unsafe sysctl. **Warning** when kubelet configurations of its
 #     cluster are in view and none allows it; **note** when none is in view.

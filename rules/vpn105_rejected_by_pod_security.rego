@@ -24,7 +24,9 @@
 #   name: rejected-by-pod-security
 #   severities: [error]
 #   family: forwarding
-#   claims: [F5, C11]
+#   claims:
+#     - F5: "no pod of this workload is ever made"
+#     - C11: "forbids non-default capabilities"
 #   fires: |
 #     A pod whose containers carry a VPN violates the level that its namespace enforces, at the version
 #     that the namespace pins. One finding a pod.

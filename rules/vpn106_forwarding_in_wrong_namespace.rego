@@ -20,7 +20,9 @@
 #   name: forwarding-in-wrong-namespace
 #   severities: [warning, error]
 #   family: forwarding
-#   claims: [F2, F4, F12]
+#   claims:
+#     - F2: "which is not in this pod's network namespace for good"
+#     - F4: "after a restart clients may reach the gateway itself and nothing behind it"
 #   fires: |
 #     **Error**: a pod with a VPN in it has `net.*` sysctls and `hostNetwork: true`. **Warning**: nothing
 #     in the gateway's own manifest turns forwarding on, and a workload of the same cluster writes it on

@@ -19,7 +19,8 @@
 #   name: forwarding-set-too-late
 #   severities: [warning]
 #   family: forwarding
-#   claims: [F5, F12]
+#   claims:
+#     - F5: "until it has run, and for good when it fails, clients reach the gateway itself and nothing behind it"
 #   fires: |
 #     A gateway whose only effective writer of the forwarding sysctl is a `postStart` hook of the VPN
 #     container or a container that starts after it.

@@ -18,7 +18,8 @@
 #   name: ipv6-forwarding-not-declared
 #   severities: [warning]
 #   family: forwarding
-#   claims: [F2, F12]
+#   claims:
+#     - F2: "which starts as 0 in every new network namespace"
 #   fires: |
 #     A gateway has an IPv6 client pool or tunnel address, the image's default included, or advertises
 #     IPv6 routes, and nothing in its manifest sets `net.ipv6.conf.all.forwarding=1`.

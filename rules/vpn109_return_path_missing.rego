@@ -33,7 +33,9 @@
 #   name: return-path-missing
 #   severities: [error, warning]
 #   family: forwarding
-#   claims: [F8, F10, M9]
+#   claims:
+#     - F8: "nothing in this pod translates the clients' pool 10.246.0.0/24"
+#     - M9: "requests of clients are forwarded with pool addresses, and the replies find no way back"
 #   fires: |
 #     A gateway with a private client pool forwards in the kernel, nothing in the pod masquerades the
 #     pool, and nothing in the tree leads it back. **Error** when what the image does by itself is known
@@ -51,7 +53,7 @@
 #     - the pod is on the host network, or has further networks whose routers may know the pool
 #     - scripts or configuration that may masquerade cannot be seen
 #   remedy: "Masquerade the pool in the pod (iptables -t nat -A POSTROUTING -s POOL ! -o TUNNEL -j MASQUERADE), or give the cluster network a route to it."
-#   verify: [forwarding, ladder]
+#   verify: [translation, forwarding, ladder]
 #   needs: ["facts.pods.role=gateway", facts.pods.tunnels]
 #   since: "0.1"
 package vpnlint.rules.vpn109

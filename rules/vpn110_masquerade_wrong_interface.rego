@@ -18,7 +18,8 @@
 #   name: masquerade-wrong-interface
 #   severities: [warning]
 #   family: forwarding
-#   claims: [F8]
+#   claims:
+#     - F8: "keeps its pool address, and the replies find no way back"
 #   fires: |
 #     All masquerade rules in view of a gateway are bound to `eth` interfaces (`-o eth0`, `-o eth+`),
 #     and the pod is on the host network or has further networks.
@@ -28,6 +29,7 @@
 #     - a further network whose interface is named so that the rule matches it
 #     - rules of the image or of a script that cannot be seen
 #   remedy: "Bind the rule to the source range instead of the interface: -s POOL ! -o TUNNEL."
+#   verify: [translation]
 #   needs: ["facts.pods.role=gateway", facts.pods.tunnels.masquerade_out]
 #   since: "0.1"
 package vpnlint.rules.vpn110
@@ -51,6 +53,7 @@ findings contains finding if {
 		),
 		"containers": pods.data_plane(pod),
 		"related": [{"ref": place.ref, "says": place.note}],
+		"verify": pods.gateway_checks(pod),
 	}
 }
 

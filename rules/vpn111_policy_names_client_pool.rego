@@ -17,7 +17,8 @@
 #   name: policy-names-client-pool
 #   severities: [warning]
 #   family: forwarding
-#   claims: [F9, M6]
+#   claims:
+#     - F9: "no packet has such a source when NetworkPolicy is asked, so that this rule never matches"
 #   fires: |
 #     A NetworkPolicy, a policy of Calico or Cilium, or a ComputeFirewall names a source range that
 #     equals or lies inside the client pool of a gateway of its cluster that masquerades the pool.
@@ -27,6 +28,7 @@
 #     - the range is a destination
 #     - policy and gateway belong to different clusters
 #   remedy: "Name what the policy really sees, the gateway's pod (podSelector), or stop masquerading the pool."
+#   verify: [pool-capture]
 #   needs: [facts.policy_blocks, "facts.pods.role=gateway"]
 #   since: "0.1"
 package vpnlint.rules.vpn111
@@ -54,6 +56,7 @@ findings contains finding if {
 			[{"ref": h.tunnel.masquerade.ref, "says": h.tunnel.masquerade.why} | some h in hidden; places.written(h.tunnel.masquerade.ref)],
 			[{"ref": h.at, "says": sprintf("the clients' pool %s", [h.prefix])} | some h in hidden; places.written(h.at)],
 		),
+		"verify": {"workload": pod.workload, "namespace": pod.object.namespace, "destination": block.prefix},
 	}
 }
 

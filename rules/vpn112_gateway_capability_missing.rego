@@ -22,7 +22,8 @@
 #   name: gateway-capability-missing
 #   severities: [error, warning]
 #   family: forwarding
-#   claims: [C11]
+#   claims:
+#     - C11: "has neither NET_ADMIN nor privilege: it can make no interface and no route"
 #   fires: |
 #     **Error**: a container whose image is known to need `NET_ADMIN` has neither that, `ALL`, nor
 #     `privileged`; or its image makes the tun device itself, `MKNOD` is dropped and no tun device is
@@ -33,6 +34,7 @@
 #     - `NET_ADMIN` with the default capabilities
 #     - the container's privilege cannot be seen
 #   remedy: "Add NET_ADMIN to the container's capabilities (and mount /dev/net/tun where the image makes none), or choose a user-space mode."
+#   verify: [tunnel-log]
 #   needs: [facts.pods.containers.data_plane]
 #   since: "0.1"
 package vpnlint.rules.vpn112
@@ -51,6 +53,7 @@ findings contains finding if {
 		"message": sprintf("container %s (%s) %s", [container.name, container.family_title, lack.says]),
 		"containers": {container.name},
 		"missing": ["NET_ADMIN", "privileged"],
+		"verify": {"tunnel": container.name},
 	}
 }
 

@@ -18,7 +18,8 @@
 #   name: gateway-not-replicable
 #   severities: [note]
 #   family: forwarding
-#   claims: [F4]
+#   claims:
+#     - F4: "a client whose packets reach another pod than its session is dropped there"
 #   fires: |
 #     A VPN server with a client pool has more than one replica, or is a Deployment whose rolling update
 #     starts the new pod before the old one ends, as it does by default, and its replicas share key and
@@ -29,6 +30,7 @@
 #     - members of a mesh, clients, proxies
 #     - whether the pod is a server cannot be seen
 #   remedy: "Keep one replica and use the strategy Recreate, or give each replica a key and pool of its own."
+#   verify: [replicas]
 #   needs: ["facts.pods.role=gateway", facts.pods.tunnels.pool]
 #   since: "0.1"
 package vpnlint.rules.vpn113

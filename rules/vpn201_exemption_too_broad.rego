@@ -19,7 +19,10 @@
 #   name: exemption-too-broad
 #   severities: [error, warning]
 #   family: masquerade
-#   claims: [M1, M2, M4, M5, M6]
+#   claims:
+#     - M1: "packets of pods of cluster shop keep their pod address on the way there"
+#     - M2: "the exemption 10.0.0.0/8 covers 10.20.0.0/16 behind warehouse"
+#     - M5: "the narrowest list is 10.44.0.0/14, 10.130.0.0/20"
 #   fires: |
 #     An explicit list covers a VPN destination, or part of one. **Error** when that destination must
 #     see node addresses: the tunnel's local selectors or advertisements leave the pod range out.

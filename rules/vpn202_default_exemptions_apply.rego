@@ -15,7 +15,10 @@
 #   name: default-exemptions-apply
 #   severities: [warning]
 #   family: masquerade
-#   claims: [M1, M2, M3, M4, M5]
+#   claims:
+#     - M1: "packets of pods of cluster shop keep their pod address on the way there"
+#     - M2: "its default (10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16) applies"
+#     - M5: "the narrowest list is 10.44.0.0/14, 10.130.0.0/20"
 #   fires: |
 #     A default list is in force and covers a VPN destination: an agent is deployed and no ConfigMap
 #     that it reads is in view, or the platform runs the agent.

@@ -15,7 +15,8 @@
 #   name: cluster-range-not-exempt
 #   severities: [warning, note]
 #   family: masquerade
-#   claims: [M3, M5]
+#   claims:
+#     - M5: "leaves out 10.46.0.0/15 of the pod range 10.44.0.0/14 of cluster shop"
 #   fires: |
 #     **Warning**: part of the pod range is missing from an explicit list, an empty list included.
 #     **Note**: part of the node range is.

@@ -20,7 +20,8 @@
 #   name: agent-ignores-config
 #   severities: [error]
 #   family: masquerade
-#   claims: [M3]
+#   claims:
+#     - M3: "the exemption list in ConfigMap kube-system/ip-masq-agent is read by no agent"
 #   fires: |
 #     A ConfigMap holds an exemption list, and the agent in view does not see it where it reads: wrong
 #     key, name, namespace or path, or no mount at all. Without an agent in view: the ConfigMap

@@ -25,7 +25,8 @@
 #   name: agent-rejects-config
 #   severities: [error]
 #   family: masquerade
-#   claims: [M3]
+#   claims:
+#     - M3: "the agent that runs keeps its old rules; one that restarts, on a node that reboots or is added, installs none"
 #   fires: |
 #     The agent's own validation fails: broken YAML, a prefix that is malformed, bare or has host bits,
 #     IPv6 without `--enable-ipv6`, a wrong type, a duration that is none, or more entries than the

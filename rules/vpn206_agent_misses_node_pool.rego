@@ -14,7 +14,8 @@
 #   name: agent-misses-node-pool
 #   severities: [warning]
 #   family: masquerade
-#   claims: [M7]
+#   claims:
+#     - M7: "no agent writes rules on its nodes, and pods there leave with whatever source address the node's old rules give them"
 #   fires: |
 #     A node pool of the cluster is declared in the tree (ContainerNodePool, the managed machine pools
 #     of Cluster API, Karpenter's NodePool, node groups of eksctl), and the agent's DaemonSet does not

@@ -14,7 +14,8 @@
 #   name: agent-not-deployed
 #   severities: [note, warning]
 #   family: masquerade
-#   claims: [M3]
+#   claims:
+#     - M3: "this list decides nothing and pods leave as the nodes' own rules say"
 #   fires: |
 #     The ConfigMap `kube-system/ip-masq-agent` has the key `config`, and no agent of its cluster is in
 #     view. **Warning** where the plan says that the cluster relies on `ip-masq-agent`.
@@ -24,6 +25,7 @@
 #       runs the agent itself
 #     - several clusters are equally near, so that it is not known whose list it is
 #   remedy: "Deploy the agent that reads it, or delete the ConfigMap."
+#   verify: [agents, agent-rules]
 #   needs: [facts.agents]
 #   since: "0.1"
 package vpnlint.rules.vpn207
@@ -46,6 +48,7 @@ findings contains finding if {
 		),
 		"related": [{"ref": at, "says": "the plan relies on ip-masq-agent"} | some at in reliance(agent)],
 		"clusters": masquerade.clusters(agent),
+		"verify": masquerade.verify(agent, []),
 	}
 }
 

@@ -18,7 +18,10 @@
 #   name: pod-source-outside-path
 #   severities: [error]
 #   family: masquerade
-#   claims: [M1, M8, M9]
+#   claims:
+#     - M1: "pods of cluster shop keep their address towards 10.20.0.0/16"
+#     - M8: "but warehouse carries nothing from 10.44.0.0/14"
+#     - M9: "their packets are dropped on the way, or the replies are, while nodes get through"
 #   fires: |
 #     Pod addresses are kept towards a VPN destination, because an entry of the exemption list is for
 #     it, because nothing masquerades or because the plan wants it so, and the path leaves out the pod

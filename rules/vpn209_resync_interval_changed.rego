@@ -12,7 +12,8 @@
 #   name: resync-interval-changed
 #   severities: [note]
 #   family: masquerade
-#   claims: [M5]
+#   claims:
+#     - M5: "writes its rules every 1h instead of every 60s, and nothing here says why"
 #   fires: |
 #     `resyncInterval` of ip-masq-agent is another duration than 60s, and no comment stands behind it or
 #     directly above it.
@@ -22,6 +23,7 @@
 #     - agents that do not read the field (Azure's, Cilium), and a configuration that the agent refuses
 #     - the interval is filled in when the tree is applied
 #   remedy: "Leave the interval at its default, or say why in a comment beside it."
+#   verify: [agent-rules]
 #   needs: [facts.agents]
 #   since: "0.1"
 package vpnlint.rules.vpn209
@@ -41,5 +43,6 @@ findings contains finding if {
 		),
 		"containers": {agent.container | agent.container != ""},
 		"clusters": masquerade.clusters(agent),
+		"verify": masquerade.verify(agent, []),
 	}
 }

@@ -14,7 +14,8 @@
 #   name: source-address-choice-unrecorded
 #   severities: [note]
 #   family: masquerade
-#   claims: [M8]
+#   claims:
+#     - M8: "has no sourceAddress and reason for it"
 #   fires: |
 #     A VPN of the plan has destinations, and not both of `sourceAddress` and `reason`.
 #   silent: |
@@ -23,6 +24,7 @@
 #     - only a default route goes through it
 #     - nothing that is checked belongs to the cluster; there is no plan
 #   remedy: "Write sourceAddress: node or pod, and a reason, next to the destinations."
+#   verify: [capture]
 #   needs: [facts.clusters.plan.vpn]
 #   since: "0.1"
 package vpnlint.rules.vpn210
@@ -45,6 +47,7 @@ findings contains finding if {
 			[text.list(private), text.of_cluster(cluster.name), vpn.name, text.list(lacking)],
 		),
 		"clusters": {cluster.name},
+		"verify": {"destination": private[0]},
 	}
 }
 

@@ -18,7 +18,8 @@
 #   name: masquerade-breaks-ipsec-selectors
 #   severities: [warning]
 #   family: masquerade
-#   claims: [M8]
+#   claims:
+#     - M8: "they fit the selectors of the IPsec tunnel in container strongswan no more and leave outside it"
 #   fires: |
 #     A strongSwan or Libreswan tunnel has traffic selectors on both sides, and a masquerade rule
 #     rewrites packets from the local ones to the remote ones: a rule of the pod's own scripts, and for

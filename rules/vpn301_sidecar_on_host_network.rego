@@ -19,7 +19,10 @@
 #   name: sidecar-on-host-network
 #   severities: [error, warning]
 #   family: sidecar
-#   claims: [C1, C4, C11]
+#   claims:
+#     - C1: "not only to this pod"
+#     - C4: "so its routes and firewall rules are the node's"
+#     - C11: "they apply to the kubelet and to all traffic that leaves through the node"
 #   fires: |
 #     **Error**: a tunnel sidecar or client has `hostNetwork: true`. **Warning**: a VPN server has, or
 #     a mesh agent that runs once on each node without an application container.

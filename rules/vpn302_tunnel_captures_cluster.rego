@@ -17,7 +17,9 @@
 #   name: tunnel-captures-cluster
 #   severities: [error, warning]
 #   family: sidecar
-#   claims: [C2, C5, C12]
+#   claims:
+#     - C2: "requests of container price-scraper to http://ledger.billing.svc.cluster.local:8080 enter the tunnel"
+#     - C5: "write FIREWALL_OUTBOUND_SUBNETS=10.96.0.0/12,10.244.0.0/16,192.168.178.0/24"
 #   fires: |
 #     What the tunnel captures (AllowedIPs, redirect-gateway or the image's default, less the bypass
 #     list) contains service, pod or API-server addresses that other containers of the pod need, or

@@ -16,7 +16,9 @@
 #   name: application-not-gated
 #   severities: [warning, error, note]
 #   family: sidecar
-#   claims: [C8, C9, C10]
+#   claims:
+#     - C8: "container qbittorrent can send before the tunnel is up"
+#     - C9: "no gate is repeated when the tunnel restarts"
 #   fires: |
 #     **Warning**: the tunnel is an ordinary container next to or after the application, or a native
 #     sidecar without a startup probe, or an init container that needs the network stands before the

@@ -22,7 +22,9 @@
 #   name: no-kill-switch
 #   severities: [warning, note]
 #   family: sidecar
-#   claims: [C8, C9, C10]
+#   claims:
+#     - C8: "has no kill switch that is on, and no network policy limits the pod's egress"
+#     - C9: "while it is down, all packets of container fetcher leave the node in the clear"
 #   fires: |
 #     A pod with an application sends it through a tunnel whose kill switch is off or which has none,
 #     and no policy in force limits the pod's egress to the tunnel's transport. **Warning** for a tunnel

@@ -17,7 +17,8 @@
 #   name: excess-privilege
 #   severities: [warning, note]
 #   family: sidecar
-#   claims: [C11]
+#   claims:
+#     - C11: "is privileged, but Gluetun works with NET_ADMIN"
 #   fires: |
 #     A container that carries a VPN is privileged although NET_ADMIN and the tun device are enough for
 #     everything that it does, or its pod shares the node's process or IPC namespace. **Note** for

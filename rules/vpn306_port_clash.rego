@@ -13,7 +13,8 @@
 #   name: port-clash
 #   severities: [error]
 #   family: sidecar
-#   claims: [C1]
+#   claims:
+#     - C1: "both listen on port 8000/TCP of the pod's one network namespace"
 #   fires: |
 #     In a pod with a VPN, two containers listen on the same port and protocol: a port that one declares
 #     and a listener that the tunnel's image is known to have, as its variables place it, or one port

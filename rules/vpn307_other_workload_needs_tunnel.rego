@@ -13,7 +13,8 @@
 #   name: other-workload-needs-tunnel
 #   severities: [warning]
 #   family: sidecar
-#   claims: [C3]
+#   claims:
+#     - C3: "this pod has no tunnel, and its packets leave by the node's default route and are lost"
 #   fires: |
 #     A pod without a tunnel names, in its environment, arguments or mounted configuration, a private
 #     address that another pod of the cluster routes into its own tunnel, or that the plan says its

@@ -16,7 +16,8 @@
 #   name: probe-cannot-reach
 #   severities: [warning, error]
 #   family: sidecar
-#   claims: [C8]
+#   claims:
+#     - C8: "drops what comes from beyond the pod's own subnet"
 #   fires: |
 #     An `httpGet`, `tcpSocket` or `grpc` probe, or a Service that selects the pod, leads to a port that
 #     the image's firewall does not let in, or to a listener that is bound to loopback, or its answers

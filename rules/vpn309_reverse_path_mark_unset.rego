@@ -20,7 +20,8 @@
 #   name: reverse-path-mark-unset
 #   severities: [warning, error]
 #   family: sidecar
-#   claims: [C8]
+#   claims:
+#     - C8: "the kernel drops the packets that come back from the endpoint"
 #   fires: |
 #     wg-quick makes an IPv4 default route, and neither a pod sysctl, nor a privileged container, nor
 #     wg-quick itself can set `src_valid_mark`. **Error** for an unprivileged wg-quick that is known to

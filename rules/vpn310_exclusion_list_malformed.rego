@@ -13,7 +13,8 @@
 #   name: exclusion-list-malformed
 #   severities: [error, note]
 #   family: sidecar
-#   claims: [C5]
+#   claims:
+#     - C5: "the tunnel does not come up or captures what the list was to keep out"
 #   fires: |
 #     An entry of the bypass list that its reader refuses (wrong separator, no prefix, `0.0.0.0/0`, host
 #     bits where they are known to be refused), a default route on the list, or a list or switch in a

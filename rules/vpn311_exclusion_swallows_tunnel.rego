@@ -12,7 +12,8 @@
 #   name: exclusion-swallows-tunnel
 #   severities: [warning]
 #   family: sidecar
-#   claims: [C5]
+#   claims:
+#     - C5: "packets to it leave outside the tunnel, where nobody has it"
 #   fires: |
 #     An entry of the bypass list covers an address of the tunnel's own interface, the resolver that its
 #     image brings, or all of a network that the tunnel routes or that the plan says it carries. A

@@ -16,7 +16,8 @@
 #   name: sidecar-keeps-job-running
 #   severities: [warning]
 #   family: sidecar
-#   claims: [C8]
+#   claims:
+#     - C8: "when container fetch is done the pod goes on, and CronJob nightly-prices never completes"
 #   fires: |
 #     A Job or CronJob whose pod has a VPN client as an ordinary container beside the containers that
 #     do the work; a Pod that is a hook or test of a chart, likewise.

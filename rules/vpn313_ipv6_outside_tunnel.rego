@@ -16,7 +16,8 @@
 #   name: ipv6-outside-tunnel
 #   severities: [warning]
 #   family: sidecar
-#   claims: [C5, C8]
+#   claims:
+#     - C8: "outside the tunnel, whether it is up or down"
 #   fires: |
 #     The pod's cluster has pod ranges of both families, the tunnel takes the IPv4 default route and no
 #     IPv6 default route, and neither it, nor a sysctl, nor an egress policy stops IPv6.

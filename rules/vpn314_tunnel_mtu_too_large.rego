@@ -16,7 +16,8 @@
 #   name: tunnel-mtu-too-large
 #   severities: [warning]
 #   family: sidecar
-#   claims: [F1]
+#   claims:
+#     - F1: "cut into fragments or dropped on the way while pings pass"
 #   fires: |
 #     A WireGuard configuration or variable sets an MTU that exceeds the pods' MTU, as the CNI's
 #     configuration in view says it, less 60 bytes; 80 where an endpoint is written as an IPv6 address.

@@ -13,7 +13,9 @@
 #   name: ranges-overlap
 #   severities: [error, warning]
 #   family: plan
-#   claims: [C6, C13]
+#   claims:
+#     - C6: "share 10.244.16.0/20"
+#     - C13: "in cluster edge, 10.244.16.0/20"
 #   fires: |
 #     Two of pod range, service range, node range, VPN destination and client pool share addresses in
 #     one cluster. **Error**: they overlap partly, are equal, or the VPN's range lies inside a range of

@@ -17,7 +17,9 @@
 #   name: default-route-instead-of-plan
 #   severities: [warning]
 #   family: plan
-#   claims: [C5, C6]
+#   claims:
+#     - C5: "everything that has no more specific route enters it"
+#     - C6: "names 10.60.0.0/16 and takes the default route all the same"
 #   fires: |
 #     The tunnel of a client takes the default route, in one piece or as two halves, and its routes
 #     name a private network of the same address family next to it, or the plan names destinations for

@@ -13,7 +13,9 @@
 #   name: no-route-plan
 #   severities: [note]
 #   family: plan
-#   claims: [C6, C13]
+#   claims:
+#     - C6: "no pod and no service range of the cluster is in the tree or the plan"
+#     - C13: "whether the tunnel of price-scraper takes packets of container price-scraper for the cluster cannot be checked"
 #   fires: |
 #     Once a run: a VPN workload reroutes a pod whose containers need the cluster, and its cluster's pod
 #     or service range can be read neither from the plan nor from the tree; or the node range, where
@@ -23,6 +25,7 @@
 #     - no container beside a tunnel needs the cluster
 #     - VPN servers, user-space data planes, and pods on the host network, which follow the node's routes
 #   remedy: "Write the cluster's ranges (pods, services, nodes) into a plan file, or keep its declaration beside the workload."
+#   verify: [cluster-ranges]
 #   needs: [facts.pods.tunnels, facts.pods.needs]
 #   since: "0.1"
 package vpnlint.rules.vpn403

@@ -13,7 +13,8 @@
 #   name: plan-disagrees-with-manifests
 #   severities: [error]
 #   family: plan
-#   claims: [C6]
+#   claims:
+#     - C6: "the plan gives services 10.44.0.0/20, but serviceSubnets is 10.96.0.0/12"
 #   fires: |
 #     The plan file says the pod, service or node range of a cluster, and a declaration that belongs
 #     to the cluster says another. Or a single address or block proves that another one is in use:
@@ -25,7 +26,7 @@
 #     - what a component uses by default, and a family (IPv4, IPv6) that the plan leaves out
 #   remedy: "Write the range that the cluster has into the plan, or the planned one into the declaration."
 #   needs: [plan.conflicts]
-#   verify: []
+#   verify: [cluster-ranges]
 #   since: "0.1"
 package vpnlint.rules.vpn404
 

@@ -27,7 +27,8 @@
 #   name: invalid-range
 #   severities: [error]
 #   family: plan
-#   claims: [C6]
+#   claims:
+#     - C6: "is refused by its reader: it is no netmask"
 #   fires: |
 #     A pod, service or node range of a cluster declaration, a VPN selector, a WireGuard `Address` or
 #     `AllowedIPs`, an OpenVPN netmask, an advertised route or the `ipBlock` of a policy that its reader
@@ -37,9 +38,12 @@
 #     - legal oddities: a bare netmask, an address range, two families in one string
 #     - the text is filled in when the tree is applied or the container starts
 #   remedy: "Correct the range."
+#   verify: [tunnel-log]
 #   needs: [facts.invalid]
 #   since: "0.1"
 package vpnlint.rules.vpn405
+
+import data.vpnlint.lib.pods
 
 findings contains finding if {
 	some range in input.facts.invalid
@@ -52,6 +56,14 @@ findings contains finding if {
 	)
 }
 
-of_pod(range) := {"pod": range.pod} if range.pod != ""
+of_pod(range) := {
+	"pod": range.pod,
+	"containers": {name | some pod in readers(range); some name in pods.data_plane(pod)},
+	"verify": {"tunnel": name | some pod in readers(range); name := pods.first_data_plane(pod)},
+} if {
+	range.pod != ""
+}
 
 of_pod(range) := {} if range.pod == ""
+
+readers(range) := [pod | some pod in input.facts.pods; pod.id == range.pod]

@@ -16,7 +16,8 @@
 #   name: pool-collides-with-home-network
 #   severities: [note]
 #   family: plan
-#   claims: [C6]
+#   claims:
+#     - C6: "the client pool 192.168.1.0/24 is the network of many home routers"
 #   fires: |
 #     A declared client pool or VPN destination equals or lies inside one of 192.168.0.0/24,
 #     192.168.1.0/24, 192.168.2.0/24, 192.168.178.0/24, 10.0.0.0/24, 10.0.1.0/24 and 172.17.0.0/16.
@@ -25,6 +26,7 @@
 #     - a pool that nobody wrote down: the image's own default
 #     - the plan has the pool among its `clientPools` and acknowledges VPN406
 #   remedy: "Choose a pool that home routers and Docker do not use."
+#   verify: [client-route]
 #   needs: [plan.ranges]
 #   since: "0.1"
 package vpnlint.rules.vpn406
@@ -50,6 +52,7 @@ findings contains finding if {
 			[text.in_cluster(claim.cluster), subject(claim), relation(claim, home), user, claim.prefix],
 		),
 		"clusters": {claim.cluster},
+		"verify": {"destination": claim.prefix},
 	}
 }
 

@@ -20,7 +20,8 @@
 #   name: peers-share-allowed-ips
 #   severities: [error]
 #   family: plan
-#   claims: [C2]
+#   claims:
+#     - C2: "packets for the other one are sent here and packets from it are dropped"
 #   fires: |
 #     Two peers of one interface have the same prefix in their AllowedIPs, or a server has a peer with
 #     `0.0.0.0/0` or `::/0`. WireguardPeers with one address and one server, and Kilo Peers of one mesh

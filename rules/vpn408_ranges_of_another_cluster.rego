@@ -15,7 +15,9 @@
 #   name: ranges-of-another-cluster
 #   severities: [error]
 #   family: plan
-#   claims: [C6, C13]
+#   claims:
+#     - C6: "10.96.0.0/12 and 10.244.0.0/16 of cluster home stay captured"
+#     - C13: "(10.42.0.0/16, 10.43.0.0/16) is not this cluster's"
 #   replaces: [VPN302]
 #   fires: |
 #     A tunnel captures service or pod addresses of its cluster although it has a bypass list, and an

@@ -13,7 +13,10 @@
 #   name: resolver-replaced
 #   severities: [warning]
 #   family: names
-#   claims: [C2, C7, F3]
+#   claims:
+#     - C2: "for all its containers"
+#     - C7: "that resolver does not know the cluster's names"
+#     - F3: "cannot resolve http://ledger.billing.svc.cluster.local:8080 any more"
 #   fires: |
 #     The tunnel's image or configuration rewrites the pod's resolver, the new one does not know the
 #     cluster's names, and another container uses such a name.

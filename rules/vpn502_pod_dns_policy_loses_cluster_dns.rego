@@ -14,7 +14,8 @@
 #   name: pod-dns-policy-loses-cluster-dns
 #   severities: [warning]
 #   family: names
-#   claims: [C7]
+#   claims:
+#     - C7: "keeps the cluster's resolver away from the pod"
 #   fires: |
 #     `dnsPolicy: None` or `Default` without a resolver of the cluster in `dnsConfig`, or `hostNetwork`
 #     without `ClusterFirstWithHostNet`, in a pod with a VPN in which another container uses a cluster

@@ -15,7 +15,8 @@
 #   name: pushed-resolver-unreachable
 #   severities: [error]
 #   family: names
-#   claims: [F3]
+#   claims:
+#     - F3: "clients are told to resolve names at 10.96.0.10 in the service range 10.96.0.0/12"
 #   fires: |
 #     The resolver that a server pushes lies in the service range of its cluster, or is another private
 #     address, and no pushed route (or AllowedIPs entry for the clients), not the pool and no full

@@ -124,11 +124,11 @@ const testMeta = `# METADATA
 #   name: n
 #   severities: [warning, note]
 #   family: forwarding
-#   claims: [F1]
+#   claims: [F1: f]
 #   fires: f
 #   silent: s
 #   remedy: r
-#   verify: []
+#   verify: [forwarding]
 #   since: "0.1"
 `
 
@@ -158,9 +158,12 @@ func TestRulesThatMustNotCompile(t *testing.T) {
 		"an id that is not the package": {strings.ReplaceAll(testMeta, "VPN101", "VPN102"), `findings contains 1 if false`},
 		"an unknown key in METADATA":    {testMeta + "#   severety: note\n", `findings contains 1 if false`},
 		"an unknown severity":           {strings.ReplaceAll(testMeta, "note]", "fatal]"), `findings contains 1 if false`},
-		"an unknown verify template":    {strings.ReplaceAll(testMeta, "verify: []", "verify: [nope]"), `findings contains 1 if false`},
+		"an unknown verify template":    {strings.ReplaceAll(testMeta, "verify: [forwarding]", "verify: [nope]"), `findings contains 1 if false`},
 		"another family":                {strings.ReplaceAll(testMeta, "family: forwarding", "family: names"), `findings contains 1 if false`},
-		"no claims":                     {strings.ReplaceAll(testMeta, "claims: [F1]", "claims: []"), `findings contains 1 if false`},
+		"a claim without words":         {strings.ReplaceAll(testMeta, "claims: [F1: f]", "claims: [F1]"), `findings contains 1 if false`},
+		"no verify and no reason":       {strings.ReplaceAll(testMeta, "verify: [forwarding]", "verify: []"), `findings contains 1 if false`},
+		"verify and a reason for none":  {testMeta + "#   no_verify: n\n", `findings contains 1 if false`},
+		"no claims":                     {strings.ReplaceAll(testMeta, "claims: [F1: f]", "claims: []"), `findings contains 1 if false`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := testRules(t, tc.header, tc.body); err == nil {

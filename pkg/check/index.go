@@ -67,15 +67,21 @@ func readIndex(files fs.FS, texts ruleTexts) (*Engine, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil //nolint:nilnil // no index and no error is what a caller must tell apart
 	}
-	var index ruleIndex
+	var digest struct {
+		Digest string `json:"digest"`
+	}
 	if err == nil {
-		err = json.Unmarshal(text, &index)
+		err = json.Unmarshal(text, &digest)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("index of the rules: %w", err)
 	}
-	if index.Digest != texts.digest() {
+	if digest.Digest != texts.digest() {
 		return nil, nil //nolint:nilnil // as above
+	}
+	var index ruleIndex
+	if err := json.Unmarshal(text, &index); err != nil {
+		return nil, fmt.Errorf("index of the rules: %w", err)
 	}
 	e := &Engine{texts: texts, byKey: map[string]rule{}, compiled: map[string]bool{}}
 	for _, r := range index.Rules {

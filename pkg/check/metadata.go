@@ -20,12 +20,16 @@ type customMeta struct {
 	Name       string             `json:"name"`
 	Severities []finding.Severity `json:"severities"`
 	Family     string             `json:"family"`
-	Claims     []string           `json:"claims"`
-	Fires      string             `json:"fires"`
-	Silent     string             `json:"silent"`
-	Remedy     string             `json:"remedy"`
-	Verify     []string           `json:"verify"`
-	Since      string             `json:"since"`
+	// Claims are of the domain's requirements, each with the text of the rule that
+	// answers it: "F2: is not in this pod's network namespace".
+	Claims []map[string]string `json:"claims"`
+	Fires  string              `json:"fires"`
+	Silent string              `json:"silent"`
+	Remedy string              `json:"remedy"`
+	Verify []string            `json:"verify"`
+	// NoVerify says why no command on a cluster shows what the rule finds.
+	NoVerify string `json:"no_verify"`
+	Since    string `json:"since"`
 	// Needs are what the input must hold for the rule to say anything (needs.go);
 	// a rule without them is always evaluated.
 	Needs []string `json:"needs"`
@@ -64,12 +68,20 @@ func readRule(module *ast.Module, key string, validate func(m finding.RuleMeta, 
 		Description: strings.TrimSpace(annotations.Description),
 		Severities:  custom.Severities,
 		Family:      custom.Family,
-		Claims:      custom.Claims,
 		Fires:       strings.TrimSpace(custom.Fires),
 		Silent:      strings.TrimSpace(custom.Silent),
 		Remedy:      strings.TrimSpace(custom.Remedy),
 		Verify:      custom.Verify,
+		NoVerify:    strings.TrimSpace(custom.NoVerify),
 		Since:       custom.Since,
+	}
+	for _, claim := range custom.Claims {
+		for id, says := range claim {
+			meta.Claims = append(meta.Claims, finding.Claim{ID: id, Says: says})
+		}
+		if len(claim) != 1 {
+			return rule{}, errors.New("METADATA custom.claims: want a list of CLAIM: text")
+		}
 	}
 	for _, r := range annotations.RelatedResources {
 		meta.Sources = append(meta.Sources, finding.Link{Title: r.Description, URL: r.Ref.String()})
@@ -128,6 +140,10 @@ func validateMeta(m finding.RuleMeta, key string) error {
 		return fmt.Errorf("METADATA custom.family %q: the first digit of %s says %s", m.Family, m.ID, families[id[1][0]-'0'])
 	case len(m.Claims) == 0 && m.Family != toolFamily:
 		return errors.New("METADATA custom.claims is empty")
+	case len(m.Verify) == 0 && m.NoVerify == "":
+		return errors.New("METADATA custom.verify is empty, and custom.no_verify does not say why")
+	case len(m.Verify) > 0 && m.NoVerify != "":
+		return errors.New("METADATA custom.verify and custom.no_verify contradict each other")
 	}
 	return validateAny(m, key)
 }
@@ -158,8 +174,11 @@ func validateAny(m finding.RuleMeta, key string) error {
 		}
 	}
 	for _, c := range m.Claims {
-		if !claimPattern.MatchString(c) {
-			return fmt.Errorf("METADATA custom.claims: %q is no claim", c)
+		if !claimPattern.MatchString(c.ID) {
+			return fmt.Errorf("METADATA custom.claims: %q is no claim", c.ID)
+		}
+		if strings.TrimSpace(c.Says) == "" {
+			return fmt.Errorf("METADATA custom.claims: %s without the text that answers it", c.ID)
 		}
 	}
 	for _, v := range m.Verify {

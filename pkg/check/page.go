@@ -30,6 +30,29 @@ func PageHead(m finding.RuleMeta) string {
 	return b.String()
 }
 
+// PageVerify returns the part of a rule's page that says how to see a finding on
+// a running cluster, with the commands that an example got.
+func PageVerify(m finding.RuleMeta, commands []string) string {
+	var b strings.Builder
+	b.WriteString("## How to verify it on a running cluster\n")
+	if m.NoVerify != "" {
+		fmt.Fprintf(&b, "\n%s\n", m.NoVerify)
+		return b.String()
+	}
+	b.WriteString("\n")
+	means := VerifyMeans(m)
+	for _, text := range means {
+		if len(means) > 1 {
+			text = "- " + text
+		}
+		fmt.Fprintf(&b, "%s\n", text)
+	}
+	if len(commands) > 0 {
+		fmt.Fprintf(&b, "\n```sh\n%s\n```\n", strings.Join(commands, "\n"))
+	}
+	return b.String()
+}
+
 // PageSuppress returns the part of a rule's page that says how to silence it.
 func PageSuppress(m finding.RuleMeta) string {
 	const text = `## How to suppress it

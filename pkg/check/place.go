@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/vpnlint/vpnlint/pkg/facts"
 	"github.com/vpnlint/vpnlint/pkg/finding"
 	"github.com/vpnlint/vpnlint/pkg/source"
 )
@@ -21,6 +22,10 @@ type placer struct {
 type placedPod struct {
 	workload, namespace string
 	clusters            []string
+	// ends are the init containers that end, runs one that does not: the VPN's
+	// where there is one.
+	ends map[string]bool
+	runs string
 }
 
 func newPlacer(in Input) *placer {
@@ -34,7 +39,25 @@ func newPlacer(in Input) *placer {
 	if in.Facts != nil {
 		for i := range in.Facts.Pods {
 			pod := &in.Facts.Pods[i]
-			p.pods[pod.ID] = placedPod{workload: pod.Workload, namespace: pod.Object.Namespace, clusters: pod.Clusters}
+			p.pods[pod.ID] = placePod(pod)
+		}
+	}
+	return p
+}
+
+func placePod(pod *facts.Pod) placedPod {
+	p := placedPod{workload: pod.Workload, namespace: pod.Object.Namespace, clusters: pod.Clusters}
+	vpn := false
+	for i := range pod.Containers {
+		c := &pod.Containers[i]
+		switch {
+		case c.Stage == facts.Init:
+			if p.ends == nil {
+				p.ends = map[string]bool{}
+			}
+			p.ends[c.Name] = true
+		case p.runs == "", c.DataPlane && !vpn:
+			p.runs, vpn = c.Name, c.DataPlane
 		}
 	}
 	return p

@@ -248,7 +248,11 @@ func (u *UserRules) Page(id string) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	text := PageHead(r.meta) + "\n" + PageSuppress(r.meta)
+	text := PageHead(r.meta) + "\n"
+	if len(r.meta.Verify) > 0 || r.meta.NoVerify != "" {
+		text += PageVerify(r.meta, nil) + "\n"
+	}
+	text += PageSuppress(r.meta)
 	if sources := PageSources(r.meta); len(r.meta.Sources) > 0 {
 		text += "\n" + sources
 	}

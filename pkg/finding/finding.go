@@ -60,14 +60,22 @@ type RuleMeta struct {
 	Description string     `json:"description"` // what happens to the packet, then why (Markdown)
 	Severities  []Severity `json:"severities"`  // default first
 	Family      string     `json:"family"`      // forwarding | masquerade | sidecar | plan | names | tool
-	Claims      []string   `json:"claims"`      // of the domain's requirements: F1, C5
-	Fires       string     `json:"fires"`       // Markdown: when it fires
-	Silent      string     `json:"silent"`      // Markdown: when it stays silent
-	Remedy      string     `json:"remedy"`      // what to do, one or two sentences
-	Verify      []string   `json:"verify"`      // names of the verify templates it uses
-	Since       string     `json:"since"`       // first version that had it
+	Claims      []Claim    `json:"claims"`
+	Fires       string     `json:"fires"`              // Markdown: when it fires
+	Silent      string     `json:"silent"`             // Markdown: when it stays silent
+	Remedy      string     `json:"remedy"`             // what to do, one or two sentences
+	Verify      []string   `json:"verify"`             // names of the verify templates it uses
+	NoVerify    string     `json:"noVerify,omitempty"` // why there are none
+	Since       string     `json:"since"`              // first version that had it
 	Sources     []Link     `json:"sources"`
 	User        bool       `json:"user,omitempty"`
+}
+
+// Claim is one of the domain's requirements, and the words of a rule that answer
+// it: in what it says of its example, or on its page.
+type Claim struct {
+	ID   string `json:"id"` // F1, C5
+	Says string `json:"says"`
 }
 
 // Severity returns the severity of findings that do not state their own.

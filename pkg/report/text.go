@@ -126,9 +126,26 @@ func (t *textWriter) finding(f *finding.Finding, place string, severityWidth int
 		t.label("verify", "")
 		for _, command := range f.Verify {
 			for l := range strings.SplitSeq(strings.TrimRight(command, "\n"), "\n") {
-				t.line(indent + "  " + t.paint.command(visible(l)))
+				t.command(visible(l))
 			}
 		}
+	}
+}
+
+// command writes one line of a command, or a comment about it, in lines that can
+// be pasted as they are.
+func (t *textWriter) command(line string) {
+	const hanging = indent + "    "
+	if comment, ok := strings.CutPrefix(line, "# "); ok {
+		for _, l := range wrap(comment, t.prose-len(indent)-len("  # ")) {
+			t.line(indent + "  " + t.paint.dim("# "+l))
+		}
+		return
+	}
+	at := indent + "  "
+	for _, l := range wrapCommand(line, t.width-len(hanging)) {
+		t.line(at + t.paint.command(l))
+		at = hanging
 	}
 }
 

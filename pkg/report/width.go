@@ -127,3 +127,71 @@ func splitWord(word string, width int) (head, tail string) {
 	}
 	return word[:end], word[end:]
 }
+
+// wrapCommand breaks a line of shell at blanks outside of quotes, with the
+// backslash that lets the shell read on. A word that is wider stays whole.
+func wrapCommand(line string, width int) []string {
+	const more = ` \`
+	words := withOptions(shellWords(line))
+	if widthOf(line) <= width || len(words) == 0 {
+		return []string{line}
+	}
+	var lines []string
+	current := words[0]
+	for _, word := range words[1:] {
+		if widthOf(current)+1+widthOf(word)+len(more) <= width {
+			current += " " + word
+			continue
+		}
+		lines = append(lines, current+more)
+		current = word
+	}
+	return append(lines, current)
+}
+
+// withOptions joins what reads as one: an option and its value, -- and a program.
+func withOptions(words []string) []string {
+	var out []string
+	for _, word := range words {
+		last := len(out) - 1
+		if last >= 0 && strings.HasPrefix(out[last], "-") && !strings.ContainsAny(out[last], " =") && !strings.HasPrefix(word, "-") {
+			out[last] += " " + word
+			continue
+		}
+		out = append(out, word)
+	}
+	return out
+}
+
+// shellWords splits at blanks that stand in no quotes and behind no backslash. A
+// comment is one word: what is broken off it would be run.
+func shellWords(line string) []string {
+	var words []string
+	var quote rune
+	start, escaped := 0, false
+	for i, r := range line {
+		switch {
+		case escaped:
+			escaped = false
+		case r == '\\' && quote != '\'':
+			escaped = true
+		case quote != 0:
+			if r == quote {
+				quote = 0
+			}
+		case r == '\'' || r == '"':
+			quote = r
+		case r == '#' && i == start:
+			return append(words, line[i:])
+		case r == ' ':
+			if i > start {
+				words = append(words, line[start:i])
+			}
+			start = i + 1
+		}
+	}
+	if start < len(line) {
+		words = append(words, line[start:])
+	}
+	return words
+}

@@ -1,0 +1,31 @@
+package report
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// What is wrapped is the same command: a shell joins the lines again.
+func TestWrappedCommands(t *testing.T) {
+	for _, tc := range []struct {
+		line  string
+		width int
+		want  []string
+	}{
+		{"ping -c 3 10.8.0.1", 40, []string{"ping -c 3 10.8.0.1"}},
+		{"kubectl exec deploy/vpn -c vpn -- ip route get 10.96.0.1", 40, []string{`kubectl exec deploy/vpn -c vpn -- ip \`, "route get 10.96.0.1"}},
+		{"kubectl exec deploy/openvpn -c vpn -- ip -6 route", 38, []string{`kubectl exec deploy/openvpn -c vpn \`, "-- ip -6 route"}},
+		{"get pods -o jsonpath='{a} {b}' --all", 20, []string{`get pods \`, `-o jsonpath='{a} {b}' \`, "--all"}},
+		{`say "a \" b" c\ d e`, 9, []string{`say \`, `"a \" b" \`, `c\ d e`}},
+		{`show 'a\' b`, 9, []string{`show \`, `'a\' b`}},
+		{"ping 10.8.0.1 # and wait for the answer of all", 20, []string{`ping 10.8.0.1 \`, "# and wait for the answer of all"}},
+		{"    ", 2, []string{"    "}},
+		{strings.Repeat("x", 50), 20, []string{strings.Repeat("x", 50)}},
+	} {
+		got := wrapCommand(tc.line, tc.width)
+		if !slices.Equal(got, tc.want) {
+			t.Errorf("%q in %d columns: %q, want %q", tc.line, tc.width, got, tc.want)
+		}
+	}
+}
