@@ -14,6 +14,10 @@ import (
 // softMemoryLimit is where the collector starts to work harder; it fails nothing.
 const softMemoryLimit = 400 << 20
 
+// gcPercent saves a third of the time of a run over thousands of small files, for
+// a few megabytes.
+const gcPercent = 200
+
 func main() {
 	std := streams{in: os.Stdin, out: os.Stdout, err: os.Stderr}
 	// Helm and kustomize write remarks on charts to the standard logger, among
@@ -27,6 +31,10 @@ func main() {
 	// which for thousands of gateways is half a gigabyte.
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(softMemoryLimit)
+	}
+	// Up to that limit memory is cheaper than collecting: a run is short.
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	code := run(ctx, os.Args[1:], std)

@@ -272,7 +272,7 @@ func (t *textWriter) gaps() {
 		}
 		t.label("why", prose(g.Why))
 		consequence := prose(g.Consequence)
-		if len(g.Rules) > 0 {
+		if slices.ContainsFunc(g.Rules, func(rule string) bool { return !strings.Contains(consequence, rule) }) {
 			consequence += " (silent: " + visible(strings.Join(g.Rules, ", ")) + ")"
 		}
 		t.label("so", consequence)
