@@ -50,18 +50,18 @@ type Proposer func(*Context) []Candidate
 // proposers are the sources of candidates by rule. It is the only list.
 func proposers() map[string][]Proposer {
 	return map[string][]Proposer{
-		"VPN101": {podSysctl, initContainer},
-		"VPN102": {privilegedWriter, tolerated(initContainer), moveWrite},
-		"VPN107": {initContainer},
-		"VPN108": {initContainer},
+		"VPN101": {podSysctl, initContainer, chartForwarding},
+		"VPN102": {privilegedWriter, tolerated(initContainer), moveWrite, chartWriter, tolerated(chartForwarding)},
+		"VPN107": {initContainer, chartForwarding},
+		"VPN108": {initContainer, chartForwarding},
 		"VPN201": {narrowExemption},
 		"VPN203": {completeExemption},
-		"VPN302": {bypassList},
-		"VPN303": {startupProbe, nativeSidecar},
-		"VPN304": {killSwitch},
-		"VPN305": {dropPrivilege},
+		"VPN302": {bypassList, chartBypass},
+		"VPN303": {startupProbe, nativeSidecar, chartGate},
+		"VPN304": {killSwitch, chartKillSwitch},
+		"VPN305": {dropPrivilege, chartPrivilege},
 		"VPN312": {nativeSidecar},
-		"VPN408": {bypassList},
+		"VPN408": {bypassList, chartBypass},
 	}
 }
 
@@ -78,6 +78,7 @@ type Context struct {
 
 	catalog *images.Catalog
 	texts   map[string][]loader.Text // by file, as far as they were read
+	bench   *bench
 }
 
 // Object is the object that the finding is about, nil when it is not among those

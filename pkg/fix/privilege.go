@@ -10,6 +10,8 @@ import (
 	"github.com/vpnlint/vpnlint/pkg/finding"
 )
 
+const tunDeviceReview = "runc 1.2.0 to 1.2.3 keeps /dev/net/tun from containers that are not privileged (1.2.4 does not); a kernel-mode WireGuard tunnel does without"
+
 // dropPrivilege replaces privileged by NET_ADMIN. Nothing of the kind is offered
 // where the container would need /dev/net/tun from the node to go on.
 func dropPrivilege(c *Context) []Candidate {
@@ -42,7 +44,7 @@ func dropPrivilege(c *Context) []Candidate {
 	}
 	one := Candidate{Title: "give " + k.Name + " NET_ADMIN instead of privileged", Edits: edits}
 	if !k.TunDevice {
-		one.Review = "runc 1.2.0 to 1.2.3 keeps /dev/net/tun from containers that are not privileged (1.2.4 does not); a kernel-mode WireGuard tunnel does without"
+		one.Review = tunDeviceReview
 	}
 	return []Candidate{one}
 }

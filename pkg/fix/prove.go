@@ -87,7 +87,7 @@ type prover struct {
 // all gives each finding its fixes.
 func (p *prover) all(ctx context.Context) (late int, err error) {
 	table := proposers()
-	shared := Context{Report: p.report, Options: p.opts.Lint, Paths: p.paths, catalog: p.linter.Catalog(), texts: textsCache()}
+	shared := Context{Report: p.report, Options: p.opts.Lint, Paths: p.paths, catalog: p.linter.Catalog(), texts: textsCache(), bench: newBench(ctx, p.opts.Lint)}
 	for i := range p.report.Findings {
 		f := &p.report.Findings[i]
 		if f.Suppressed != nil || len(table[f.Rule]) == 0 || len(p.opts.Rules) > 0 && !slices.Contains(p.opts.Rules, f.Rule) {
@@ -129,6 +129,9 @@ func (p *prover) readingOf(f *finding.Finding) *lint.Reading {
 func (p *prover) one(ctx context.Context, f *finding.Finding, candidates []Candidate) ([]finding.Fix, error) {
 	var fixes []finding.Fix
 	for _, c := range candidates[:min(len(candidates), cmp.Or(p.opts.Tries, DefaultTries))] {
+		if slices.ContainsFunc(fixes, c.exceeds) {
+			continue
+		}
 		after, err := p.try(ctx, &c)
 		if err != nil {
 			return nil, err
@@ -216,5 +219,12 @@ func applied(opts lint.Options, r *report.Report, c *Candidate) (lint.Options, e
 		overlay[file] = []byte(text)
 	}
 	opts.Load.Overlay = overlay
+	if len(c.Edits) == 0 && c.Chart != "" {
+		opts.Load.Overrides = maps.Clone(opts.Load.Overrides)
+		if opts.Load.Overrides == nil {
+			opts.Load.Overrides = map[string]map[string]any{}
+		}
+		opts.Load.Overrides[c.Chart] = mergeValues(opts.Load.Overrides[c.Chart], c.Values)
+	}
 	return opts, nil
 }

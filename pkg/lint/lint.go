@@ -163,7 +163,7 @@ func (l *Linter) judge(ctx context.Context, paths []string, loaded *loader.Resul
 			all := r.everything(opts.Plan)
 			gaps = append(gaps, locateGaps(known.Gaps, all)...)
 			if keep != nil {
-				keep(Reading{Groups: group.Names, Objects: all, Facts: *known})
+				keep(Reading{Groups: group.Names, Objects: all, Facts: *known, Charts: loaded.Charts})
 			}
 			findings, late, err := l.evaluate(ctx, check.Input{Facts: known, Plan: cidrplan.Compute(known.Claims), Objects: all}, opts)
 			if err != nil {

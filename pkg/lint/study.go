@@ -17,6 +17,8 @@ type Reading struct {
 	// Objects are those that Facts refers to.
 	Objects []*source.Object
 	Facts   facts.Facts
+	// Charts are the values of all charts of the run.
+	Charts []*loader.ChartValues
 }
 
 // Study is Run for whoever goes on from a report to what is behind it: it also
