@@ -177,10 +177,14 @@ func (r *tunnelReader) recordGap() {
 		names = append(names, rule)
 	}
 	sort.Strings(names)
+	stay := " stay"
+	if len(names) == 1 {
+		stay = " stays"
+	}
 	r.pod.ix.gapAt(finding.Unresolved, r.pod.object, at,
 		"the "+join(what)+" of the "+r.t.FamilyTitle+" tunnel in container "+r.t.Container,
 		strings.Join(why, "; "),
-		"what this tunnel does to the pod's traffic is not judged: "+join(names)+" stay silent about it",
+		"what this tunnel does to the pod's traffic is not judged: "+join(names)+stay+" silent about it",
 		names...)
 }
 
