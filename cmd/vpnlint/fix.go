@@ -141,7 +141,7 @@ func runFix(cmd *cobra.Command, paths []string, flags lintFlags, how fixFlags, s
 	sayLate(std, done.Late, flags.fixSeconds)
 	if write {
 		if err := fix.Write(opts.Load.Dir, done.Changes); err != nil {
-			fmt.Fprintln(std.err, "vpnlint: nothing was written: "+report.Plain(err.Error()))
+			fmt.Fprintln(std.err, "vpnlint: not written: "+report.Plain(err.Error()))
 			return exitError{code: lint.ExitFindings}
 		}
 	} else if _, err := io.WriteString(std.out, diffOf(done.Changes)); err != nil {

@@ -28,6 +28,7 @@ type podSketch struct {
 	role       facts.Role
 	containers []string
 	tunnels    int
+	rejections int // by Pod Security; one finding names them all
 }
 
 func look(r *report.Report, readings []lint.Reading) *picture {
@@ -44,7 +45,7 @@ func look(r *report.Report, readings []lint.Reading) *picture {
 		}
 		for j := range readings[i].Facts.Pods {
 			pod := &readings[i].Facts.Pods[j]
-			sketch := podSketch{role: pod.Role, tunnels: len(pod.Tunnels)}
+			sketch := podSketch{role: pod.Role, tunnels: len(pod.Tunnels), rejections: len(pod.Rejections)}
 			for k := range pod.Containers {
 				sketch.containers = append(sketch.containers, pod.Containers[k].Name)
 			}
@@ -116,7 +117,7 @@ func (p *picture) worse(before *picture) string {
 		}
 	}
 	if lost != "" {
-		return "the VPN of " + lost + " is not what it was"
+		return "the VPN of " + lost + " is not what it was, or Pod Security rejects more of it"
 	}
 	return ""
 }
@@ -157,6 +158,6 @@ func subset(some, all []string) bool {
 }
 
 func (s podSketch) survivesIn(now podSketch) bool {
-	return now.role == s.role && now.tunnels >= s.tunnels &&
+	return now.role == s.role && now.tunnels >= s.tunnels && now.rejections <= s.rejections &&
 		!slices.ContainsFunc(s.containers, func(name string) bool { return !slices.Contains(now.containers, name) })
 }

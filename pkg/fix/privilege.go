@@ -58,6 +58,9 @@ func (p place) netAdmin(key, value place) ([]finding.Edit, bool) {
 	step, dash := p.step()
 	eol := lineBreak(text) + pad(p.column())
 	capabilities, given := field(p.node, "capabilities")
+	if capabilities == nil && strings.TrimSpace(text[to:lineEnd(text, to)]) != "" {
+		return []finding.Edit{replace(f, from, to, "capabilities: {add: [NET_ADMIN]}")}, true // a remark stays in its line
+	}
 	if capabilities == nil {
 		return []finding.Edit{replace(f, from, to, "capabilities:"+eol+pad(step)+"add:"+eol+pad(step+dash)+"- NET_ADMIN")}, true
 	}
@@ -116,12 +119,16 @@ func privilegedWriter(c *Context) []Candidate {
 	return nil
 }
 
-// spared: nothing ends when the write fails. wg-quick runs its hooks with set -e,
-// so that a semicolon behind it does not help there.
+// spared: nothing is left out when the write fails. What stands behind && is, and
+// wg-quick runs its hooks with set -e, so that a semicolon does not help there.
 func (c *Context) spared(e facts.ForwardEvidence) bool {
 	text, _ := descend(c.object(e.Ref.Object), e.Ref.Pointer).(string)
 	_, after, found := strings.Cut(text, e.Says)
-	return e.Tolerant && (e.How != "config-hook" || found && strings.HasPrefix(strings.TrimLeft(after, " "), "||"))
+	after = strings.TrimLeft(after, " ")
+	if e.How == "config-hook" {
+		return e.Tolerant && found && strings.HasPrefix(after, "||")
+	}
+	return e.Tolerant && found && !strings.HasPrefix(after, "&&")
 }
 
 // tolerated offers what comes before only where the writes that fail are allowed

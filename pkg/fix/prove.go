@@ -93,6 +93,10 @@ func (p *prover) all(ctx context.Context) (late int, err error) {
 		if f.Suppressed != nil || len(table[f.Rule]) == 0 || len(p.opts.Rules) > 0 && !slices.Contains(p.opts.Rules, f.Rule) {
 			continue
 		}
+		if errors.Is(context.Cause(ctx), errTime) {
+			late++
+			continue
+		}
 		c := shared
 		c.Finding = f
 		if c.Reading = p.readingOf(f); c.Reading == nil {

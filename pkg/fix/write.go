@@ -26,6 +26,7 @@ const mark = "\ufeff"
 
 // Write replaces the content of files by what the changes make of them. All of
 // them are looked at first: when one is not what was linted, none is written.
+// The error names the file, and those that were written before it.
 // Each is replaced at once, with its mode, never half; a link is followed within
 // its tree only. dir is the directory that the changes' paths are relative to.
 func Write(dir string, changes []Change) error {
@@ -46,7 +47,11 @@ func Write(dir string, changes []Change) error {
 	}
 	for i, f := range files {
 		if err := f.write(); err != nil {
-			return fmt.Errorf("%s: %w", changes[i].File, err)
+			err = fmt.Errorf("%s: %w", changes[i].File, err)
+			for _, done := range changes[:i] {
+				err = fmt.Errorf("%w; %s was written", err, done.File)
+			}
+			return err
 		}
 	}
 	return nil

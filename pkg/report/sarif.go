@@ -261,6 +261,9 @@ func (s *sarifWriter) suppression(in *finding.Suppression) *sarif.Suppression {
 func (s *sarifWriter) fix(in *finding.Fix) *sarif.Fix {
 	out := sarif.NewFix()
 	out.Description = message(in.Title)
+	if in.Review != "" {
+		out.Description = message(in.Title + "; decide first: " + in.Review)
+	}
 	var change *sarif.ArtifactChange
 	file := ""
 	for _, e := range in.Edits {
