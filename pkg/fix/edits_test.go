@@ -25,7 +25,7 @@ func TestEdits(t *testing.T) {
 	if err != nil || len(archives) == 0 {
 		t.Fatalf("no archives: %v", err)
 	}
-	real := strings.NewReplacer(`\r`, "\r", "\\c\n", "")
+	written := strings.NewReplacer(`\r`, "\r", "\\c\n", "")
 	shown := strings.NewReplacer("\r", `\r`)
 	for _, name := range archives {
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
@@ -38,7 +38,7 @@ func TestEdits(t *testing.T) {
 			kept := archive.Files[:0:0]
 			for _, f := range archive.Files {
 				if file, is := strings.CutPrefix(f.Name, "want/"); is {
-					want[file] = real.Replace(string(f.Data))
+					want[file] = written.Replace(string(f.Data))
 					continue
 				}
 				kept = append(kept, f)
@@ -46,7 +46,7 @@ func TestEdits(t *testing.T) {
 				if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 					t.Fatal(err)
 				}
-				if err := os.WriteFile(path, []byte(real.Replace(string(f.Data))), 0o644); err != nil {
+				if err := os.WriteFile(path, []byte(written.Replace(string(f.Data))), 0o644); err != nil {
 					t.Fatal(err)
 				}
 			}
