@@ -1,7 +1,6 @@
 package fix_test
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,8 +11,6 @@ import (
 	"github.com/vpnlint/vpnlint/pkg/finding"
 	"github.com/vpnlint/vpnlint/pkg/fix"
 )
-
-var update = flag.Bool("update", false, "rewrite what testdata expects")
 
 // TestEdits: each archive in testdata holds files as people write them and, under
 // want/, what all fixes together make of them; a file that is not there is left as
