@@ -10,7 +10,7 @@ import (
 // all the same, so a lack is unknown and never absent.
 
 // unseenWhy says why something may be set where nothing of it is seen.
-const unseenWhy = "the chart is not available and may set it"
+const unseenWhy = "a chart, values or patches that are not in view may set it"
 
 // unseen reports whether what is missing below the field may exist all the same.
 func (n node) unseen() bool {

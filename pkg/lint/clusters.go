@@ -68,19 +68,31 @@ func readings(objects []*source.Object, plan *config.Config) []reading {
 }
 
 // membership returns a function that tells to which clusters of the plan an
-// object belongs: the one of its target, or those whose paths its input matches.
+// object belongs: the one of its target, or those whose paths its input matches,
+// or else those of the GitOps objects that apply it.
 func membership(plan *config.Config) func(*source.Object) []int {
 	byPath := map[string][]int{}
 	return func(o *source.Object) []int {
 		if o.Cluster != "" {
 			return plan.Named(o.Cluster)
 		}
-		known, ok := byPath[o.Path]
-		if !ok {
-			known = plan.Members(o.Path)
-			byPath[o.Path] = known
+		of := func(input string) []int {
+			known, ok := byPath[input]
+			if !ok {
+				known = plan.Members(input)
+				byPath[input] = known
+			}
+			return known
 		}
-		return known
+		if known := of(o.Path); len(known) > 0 {
+			return known
+		}
+		var all []int
+		for _, input := range o.AppliedBy {
+			all = append(all, of(input)...)
+		}
+		slices.Sort(all)
+		return slices.Compact(all)
 	}
 }
 

@@ -274,7 +274,7 @@ func (g *gitops) standsFor(ctx context.Context, o homed, depth int) []*source.Ob
 		return nil
 	}
 	for _, made := range slices.Clone(out) {
-		made.MadeBy = o.Object
+		made.MadeBy, made.AppliedBy = o.Object, o.AppliedBy
 		out = append(out, g.standsFor(ctx, homed{made, o.scan}, depth+1)...)
 	}
 	return out

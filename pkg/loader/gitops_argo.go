@@ -58,6 +58,27 @@ func (s appSource) dir() string {
 
 // application makes the objects of an Argo CD Application.
 func (g *gitops) application(ctx context.Context, o homed) []*source.Object {
+	out := g.deploy(ctx, o)
+	if cluster := destination(o.Object); cluster != "" {
+		for _, made := range out {
+			made.Cluster = cluster
+		}
+	}
+	return out
+}
+
+// destination is the cluster to which an Application deploys: its name, or the
+// address of its API server, "" for the one that Argo CD itself runs in.
+func destination(app *source.Object) string {
+	name, server := fieldText(app.Tree, "spec", "destination", "name"), fieldText(app.Tree, "spec", "destination", "server")
+	if name == "in-cluster" || name == "" && strings.HasPrefix(server, "https://kubernetes.default.svc") {
+		return ""
+	}
+	return cmp.Or(name, server)
+}
+
+// deploy makes the objects of all sources of an Application.
+func (g *gitops) deploy(ctx context.Context, o homed) []*source.Object {
 	var out []*source.Object
 	for _, s := range appSources(o.Object) {
 		chart, _ := s.tree["chart"].(string)
@@ -114,7 +135,12 @@ func (g *gitops) appRelease(o homed, s appSource, c chartRef) *release {
 		value, origin, gap := parseInner(text, stringText{o.Origin, at + "/values"}, g.l.opts.Limits)
 		switch tree, is := value.(map[string]any); {
 		case gap != nil:
-			r.gap(finding.Unmodelled, at+"/values", "the values of the Application "+o.Name+" were not read", gap.Why, "what they set was not checked")
+			why, kind := gap.Why, finding.Unmodelled
+			if !isPlain(text) {
+				why, kind = "they hold templates that something else fills in; lint what it makes of them", finding.Unresolved
+			}
+			v.unseen = "the values of the Application may set it"
+			r.gap(kind, at+"/values", "the values of the Application "+o.Name+" were not read", why, "what they set is taken for unknown")
 		case is:
 			v.add(releaseLayer{by: by, tree: tree, origin: origin})
 		case value != nil:
@@ -166,8 +192,11 @@ func (g *gitops) appValuesFile(r *release, name, pointer string, optional bool) 
 	}
 	f, err := r.scan.t.readFile(file)
 	if err != nil {
-		if !optional || !isNotExist(err) {
+		switch {
+		case !isNotExist(err):
 			missed(unreadable("", err).Why)
+		case !optional:
+			missed("this tree has no " + file)
 		}
 		return
 	}
@@ -195,18 +224,7 @@ func (g *gitops) appDirectory(ctx context.Context, o homed, s appSource, dir str
 	if known || g.covered(place) || !t.isDir(dir) {
 		return nil
 	}
-	inner := newTreeScan(t, g.l.opts)
-	inner.walk(ctx, dir, false)
-	sub := &load{opts: g.l.opts, trees: map[string]*treeScan{t.dir: inner}}
-	var objects []*source.Object
-	for _, j := range sub.jobs(ctx) {
-		result := j.run()
-		g.addFiles(result.files)
-		g.addGaps(result.gaps)
-		if j.kind != source.Chart {
-			objects = append(objects, result.objects...)
-		}
-	}
+	objects := g.directoryObjects(ctx, o, s, dir)
 	for i, made := range objects {
 		if made.Namespace == "" {
 			if ns := fieldText(o.Tree, "spec", "destination", "namespace"); ns != "" && isPlain(ns) {
@@ -220,6 +238,79 @@ func (g *gitops) appDirectory(ctx context.Context, o homed, s appSource, dir str
 		return objects
 	}
 	return changed
+}
+
+// directoryObjects reads what Argo CD reads of a directory: its kustomization, else
+// its files, and those below it if the source says so.
+func (g *gitops) directoryObjects(ctx context.Context, o homed, s appSource, dir string) []*source.Object {
+	inner := newTreeScan(o.scan.t, g.l.opts)
+	inner.walk(ctx, dir, false)
+	sub := &load{opts: g.l.opts, trees: map[string]*treeScan{o.scan.t.dir: inner}}
+	var objects []*source.Object
+	for _, j := range sub.jobs(ctx) {
+		if !s.deploys(o.scan.t, dir, j) {
+			continue
+		}
+		result := j.run()
+		g.addFiles(result.files)
+		g.addGaps(result.gaps)
+		objects = append(objects, g.appComponents(ctx, o.Object, s, result.objects, j)...)
+	}
+	return objects
+}
+
+// appComponents returns the objects of an input with the components that a source
+// adds to its kustomization.
+func (g *gitops) appComponents(ctx context.Context, app *source.Object, s appSource, objects []*source.Object, j job) []*source.Object {
+	block := asMap(s.tree["kustomize"])
+	entries := componentsOf(block)
+	if len(entries) == 0 {
+		return objects
+	}
+	optional, _ := block["ignoreMissingComponents"].(bool)
+	built, why := g.rebuild(ctx, j, entries, optional)
+	switch {
+	case why != "":
+		at := app.Origin.Locate(source.Ref{Object: app.ID, Pointer: s.pointer + "/kustomize/components"}).Primary
+		g.addGaps([]finding.Gap{noComponents(app, at, why)})
+		return objects
+	case built == nil:
+		return objects
+	}
+	return built
+}
+
+// deploys reports whether a source with a directory deploys an input.
+func (s appSource) deploys(t *tree, dir string, j job) bool {
+	if len((&kustReader{t: t}).fileNames(dir)) > 0 {
+		return j.kind == source.Kustomization && j.dir == dir
+	}
+	options := asMap(s.tree["directory"])
+	recurse, _ := options["recurse"].(bool)
+	rel, below := strings.CutPrefix(j.dir, strings.TrimPrefix(dir+"/", "./"))
+	if j.kind != source.Manifest || !below || strings.Contains(rel, "/") && !recurse {
+		return false
+	}
+	include, _ := options["include"].(string)
+	exclude, _ := options["exclude"].(string)
+	return (include == "" || matchesBraces(include, rel)) && (exclude == "" || !matchesBraces(exclude, rel))
+}
+
+// matchesBraces matches a path against a glob with alternatives in braces, as Argo
+// CD reads include and exclude: * stands for slashes, too.
+func matchesBraces(glob, name string) bool {
+	open := strings.IndexByte(glob, '{')
+	shut := strings.IndexByte(glob, '}')
+	if open < 0 || shut < open {
+		ok, err := path.Match(strings.ReplaceAll(strings.ReplaceAll(glob, "**/", "*"), "/", "\x00"), strings.ReplaceAll(name, "/", "\x00"))
+		return ok && err == nil
+	}
+	for _, one := range strings.Split(glob[open+1:shut], ",") {
+		if matchesBraces(glob[:open]+one+glob[shut+1:], name) {
+			return true
+		}
+	}
+	return false
 }
 
 func (g *gitops) notPatched(o *source.Object, pointer string, err error) finding.Gap {
@@ -271,10 +362,21 @@ func appChange(o *source.Object, s appSource, limits Limits) kustomizeChange {
 		}
 		c.spec.Images = append(c.spec.Images, img)
 	}
-	c.spec.NamePrefix, _ = block["namePrefix"].(string)
-	c.spec.NameSuffix, _ = block["nameSuffix"].(string)
 	c.spec.Namespace, _ = block["namespace"].(string)
-	c.named = c.spec.NamePrefix+c.spec.NameSuffix != ""
+	if labels := texts(block["commonLabels"]); len(labels) > 0 {
+		bare, _ := block["labelWithoutSelector"].(bool)
+		templates, _ := block["labelIncludeTemplates"].(bool)
+		c.spec.Labels = append(c.spec.Labels, types.Label{Pairs: labels, IncludeSelectors: !bare, IncludeTemplates: bare && templates})
+	}
+	c.spec.CommonAnnotations = texts(block["commonAnnotations"])
+	replicas, _ := block["replicas"].([]any)
+	for _, item := range replicas {
+		m := asMap(item)
+		name, _ := m["name"].(string)
+		if count, is := m["count"].(int64); is && name != "" {
+			c.spec.Replicas = append(c.spec.Replicas, types.Replica{Name: name, Count: count})
+		}
+	}
 	return c
 }
 
@@ -283,6 +385,7 @@ func (g *gitops) applyApplications(ctx context.Context, jobs []job, lists []obje
 	type deployed struct {
 		app    *source.Object
 		source appSource
+		home   string
 	}
 	by := map[int][]deployed{}
 	for _, list := range lists {
@@ -296,8 +399,8 @@ func (g *gitops) applyApplications(ctx context.Context, jobs []job, lists []obje
 			for _, s := range appSources(o) {
 				dir := s.dir()
 				for i, other := range lists {
-					if j := jobs[other.job]; dir != "" && other.scan == list.scan && j.kind != source.Chart && (j.dir == dir || path.Dir(j.dir) == dir) {
-						by[i] = append(by[i], deployed{o, s})
+					if j := jobs[other.job]; dir != "" && other.scan == list.scan && s.deploys(list.scan.t, dir, j) {
+						by[i] = append(by[i], deployed{o, s, jobs[list.job].shown})
 					}
 				}
 			}
@@ -308,12 +411,18 @@ func (g *gitops) applyApplications(ctx context.Context, jobs []job, lists []obje
 			continue
 		}
 		d := by[i][0]
-		objects := make([]*source.Object, len(*list.objects))
+		rendered := g.appComponents(ctx, d.app, d.source, *list.objects, jobs[list.job])
+		objects := make([]*source.Object, len(rendered))
 		ns := fieldText(d.app.Tree, "spec", "destination", "namespace")
-		for k, o := range *list.objects {
+		for k, o := range rendered {
 			deployed := *o
 			if o != d.app {
 				deployed.MadeBy = d.app
+				if cluster := destination(d.app); cluster != "" {
+					deployed.Cluster = cluster
+				} else {
+					deployed.AppliedBy = appliedBy(o, append([]string{d.home}, d.app.AppliedBy...)).AppliedBy
+				}
 			}
 			if deployed.Namespace == "" && isPlain(ns) {
 				deployed.Namespace = ns
@@ -323,10 +432,10 @@ func (g *gitops) applyApplications(ctx context.Context, jobs []job, lists []obje
 		changed, err := applyChange(ctx, objects, appChange(d.app, d.source, g.l.opts.Limits), g.l.opts)
 		if err != nil {
 			g.gaps = append(g.gaps, g.notPatched(d.app, d.source.pointer+"/kustomize", err))
-		} else if len(changed) == len(objects) {
+		} else {
 			objects = changed
 		}
-		copy(*list.objects, objects)
+		*list.objects = objects
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"helm.sh/helm/v3/pkg/chartutil"
 	sigsyaml "sigs.k8s.io/yaml"
 
+	"github.com/vpnlint/vpnlint/pkg/finding"
 	"github.com/vpnlint/vpnlint/pkg/source"
 )
 
@@ -194,14 +195,25 @@ func satisfies(want, version string) bool {
 // renderRelease renders a release's chart with its values.
 func (g *gitops) renderRelease(ctx context.Context, r *release, at chartAt) []*source.Object {
 	opts := g.l.opts
+	name, namespace := r.name, r.namespace
+	if !isPlain(name) {
+		name = "" // what stands for it would not be YAML
+	}
+	if !isPlain(namespace) {
+		namespace = ""
+	}
 	out := renderChart(ctx, at, Options{
 		Dir: opts.Dir, Limits: opts.Limits, children: opts.children, shelf: opts.shelf, KubeVersion: opts.KubeVersion, APIVersions: opts.APIVersions,
-		ReleaseName: r.name, Namespace: r.namespace,
+		ReleaseName: name, Namespace: namespace,
 	}, valueSet{name: DefaultSet, release: r.values}, &seenTexts{})
 	g.addFiles(out.files)
 	for _, gap := range out.gaps {
 		if archive := at.archive(); archive != "" {
 			gap = packedGap(archive, gap)
+		}
+		if r.values.unseen != "" && gap.Kind == finding.Unreadable {
+			// With all its values it may well render.
+			gap.Kind = finding.Unresolved
 		}
 		g.mu.Lock()
 		g.charted = append(g.charted, chartedGap{gap, r.kind + " " + r.object.Name})

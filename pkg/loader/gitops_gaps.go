@@ -55,7 +55,7 @@ func (g *gitops) likeGaps() []finding.Gap {
 			names[l.name] = true
 		}
 		what := fmt.Sprintf(first.one, first.of+" "+first.name)
-		if n := len(groups[k]); n > 1 {
+		if n := len(names); n > 1 {
 			what = fmt.Sprintf(first.many, fmt.Sprintf("%d %ss", n, first.of)) + ": " + enumerate(sortedKeys(names), 12)
 		}
 		out = append(out, finding.Gap{

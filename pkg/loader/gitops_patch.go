@@ -16,8 +16,9 @@ import (
 // kustomizeChange is what a GitOps object has kustomize do to what it installs.
 type kustomizeChange struct {
 	spec types.Kustomization
-	// patches are those of spec, with their places.
+	// patches are those of spec, with their places; parts are those of each entry.
 	patches []*kustPatch
+	parts   [][]*kustPatch
 	// images is where spec.Images stands.
 	images string
 	origin source.Origin
@@ -26,7 +27,13 @@ type kustomizeChange struct {
 }
 
 func (c kustomizeChange) empty() bool {
-	return len(c.spec.Patches) == 0 && len(c.spec.Images) == 0 && !c.named && len(c.spec.Replicas) == 0 && c.spec.Namespace == ""
+	return len(c.spec.Patches) == 0 && !c.general()
+}
+
+// general reports whether a change is one of all objects.
+func (c kustomizeChange) general() bool {
+	return len(c.spec.Images) > 0 || c.named || len(c.spec.Replicas) > 0 || c.spec.Namespace != "" ||
+		len(c.spec.Labels) > 0 || len(c.spec.CommonAnnotations) > 0
 }
 
 // based is the Origin of a block inside an object.
@@ -49,6 +56,7 @@ func readChange(o *source.Object, block map[string]any, pointer string, limits L
 	add := func(p types.Patch, patches []*kustPatch) {
 		c.spec.Patches = append(c.spec.Patches, p)
 		c.patches = append(c.patches, patches...)
+		c.parts = append(c.parts, patches)
 	}
 	merges, _ := block["patchesStrategicMerge"].([]any)
 	for i, item := range merges {
@@ -73,6 +81,10 @@ func readChange(o *source.Object, block map[string]any, pointer string, limits L
 			}
 		}
 	}
+	c.spec.NamePrefix, _ = block["namePrefix"].(string)
+	c.spec.NameSuffix, _ = block["nameSuffix"].(string)
+	c.named = c.spec.NamePrefix+c.spec.NameSuffix != ""
+	c.metadata(asMap(block["commonMetadata"]))
 	images, _ := block["images"].([]any)
 	for _, item := range images {
 		m := asMap(item)
@@ -80,6 +92,25 @@ func readChange(o *source.Object, block map[string]any, pointer string, limits L
 		c.spec.Images = append(c.spec.Images, types.Image{Name: text("name"), NewName: text("newName"), NewTag: text("newTag"), Digest: text("digest")})
 	}
 	return c
+}
+
+// metadata reads labels and annotations that all objects get. They select nothing.
+func (c *kustomizeChange) metadata(block map[string]any) {
+	if labels := texts(block["labels"]); len(labels) > 0 {
+		c.spec.Labels = append(c.spec.Labels, types.Label{Pairs: labels})
+	}
+	c.spec.CommonAnnotations = texts(block["annotations"])
+}
+
+// texts are the strings of a map.
+func texts(v any) map[string]string {
+	out := map[string]string{}
+	for k, x := range asMap(v) {
+		if text, is := x.(string); is {
+			out[k] = text
+		}
+	}
+	return out
 }
 
 // readSelector reads the target of a patch, nil for none.
@@ -101,17 +132,23 @@ func readSelector(v any) *types.Selector {
 
 // concerns reports whether a change can touch any of the objects.
 func (c kustomizeChange) concerns(objects []*source.Object) bool {
-	if len(c.spec.Images) > 0 || c.named || len(c.spec.Replicas) > 0 || c.spec.Namespace != "" {
-		return true
-	}
-	for _, p := range c.patches {
-		for _, o := range objects {
-			if p.changes(&candidate{object: o, kind: o.Kind, name: o.Name, namespace: o.Namespace}, o) {
-				return true
-			}
+	return c.general() || len(c.aimed(objects)) > 0
+}
+
+// aimed returns the patches that are aimed at any of the objects, and those that
+// cannot be read. What the others are for may be there and not in view.
+func (c kustomizeChange) aimed(objects []*source.Object) []types.Patch {
+	var out []types.Patch
+	for i, parts := range c.parts {
+		if len(parts) == 0 || slices.ContainsFunc(parts, func(p *kustPatch) bool {
+			return slices.ContainsFunc(objects, func(o *source.Object) bool {
+				return p.changes(&candidate{object: o, kind: o.Kind, name: o.Name, namespace: o.Namespace}, o)
+			})
+		}) {
+			out = append(out, c.spec.Patches[i])
 		}
 	}
-	return len(c.patches) == 0 && len(c.spec.Patches) > 0
+	return out
 }
 
 // mark is the annotation by which an object is known again after a build.
@@ -124,11 +161,12 @@ func applyChange(ctx context.Context, objects []*source.Object, c kustomizeChang
 		return objects, nil
 	}
 	spec := c.spec
+	spec.Patches = c.aimed(objects)
 	seen := map[string]bool{}
 	var kept []*source.Object
 	var marked []*source.Object
 	for i, o := range objects {
-		id := o.APIVersion + " " + o.Kind + " " + o.Namespace + " " + o.Name
+		id := o.APIVersion + " " + o.Kind + " " + fieldText(o.Tree, "metadata", "namespace") + " " + o.Name
 		if seen[id] || o.Name == "" {
 			kept = append(kept, o) // kustomize wants each once
 			continue
@@ -142,9 +180,6 @@ func applyChange(ctx context.Context, objects []*source.Object, c kustomizeChang
 		}
 		annotations[mark0] = strconv.Itoa(i)
 		meta["annotations"] = annotations
-		if o.Namespace != "" && meta["namespace"] == nil {
-			meta["namespace"] = o.Namespace
-		}
 		marked = append(marked, &source.Object{Kind: o.Kind, Name: o.Name, Tree: tree})
 	}
 	text, err := resource(marked)
@@ -183,11 +218,6 @@ func (c kustomizeChange) result(tree map[string]any, objects []*source.Object) *
 	base := objects[i]
 	if len(annotations) == 0 && asMap(base.Tree["metadata"])["annotations"] == nil {
 		delete(meta, "annotations")
-	}
-	if asMap(base.Tree["metadata"])["namespace"] == nil && c.spec.Namespace == "" {
-		if meta["namespace"] == base.Namespace {
-			delete(meta, "namespace")
-		}
 	}
 	if reflect.DeepEqual(tree, base.Tree) {
 		return base

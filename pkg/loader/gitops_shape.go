@@ -216,7 +216,10 @@ func (s *shaper) metadata(name string, g given) *made {
 		labels.set(k, s.string(g.get("labels", k)))
 	}
 	meta := &made{path: g.path, fields: map[string]*made{}}
-	meta.set("name", written(name, g)).set("namespace", own(s.rel.namespace)).set("labels", labels)
+	meta.set("name", written(name, g)).set("labels", labels)
+	if s.major > 3 { // before, the chart leaves that to Helm
+		meta.set("namespace", own(s.rel.namespace))
+	}
 	if a := g.get("annotations"); !a.empty() {
 		meta.set("annotations", s.tree(a))
 	}

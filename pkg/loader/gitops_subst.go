@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -20,9 +19,11 @@ import (
 // applied is a Flux Kustomization: a directory that a cluster applies, and what
 // is changed on the way.
 type applied struct {
-	slot **source.Object
-	scan *treeScan
-	job  int
+	object *source.Object
+	scan   *treeScan
+	job    int
+	// home is the path of the input that holds it.
+	home string
 	path string
 	// covers are the lists of objects that it applies.
 	covers []int
@@ -51,7 +52,7 @@ func (g *gitops) substitute(ctx context.Context, jobs []job, outcomes []outcome)
 	all := g.kustomizations(jobs, lists)
 	order, loops := appliedOrder(all, lists)
 	for _, k := range loops {
-		g.loopGap(*k.slot, "the Flux Kustomization "+(*k.slot).Name+" applies itself by way of others")
+		g.loopGap(k.object, "the Flux Kustomization "+k.object.Name+" applies itself by way of others")
 	}
 	// Those that apply the same objects are applied together, when the last of them
 	// is what it will be.
@@ -68,7 +69,12 @@ func (g *gitops) substitute(ctx context.Context, jobs []job, outcomes []outcome)
 				}
 			}
 			if group[len(group)-1] == all[i] { // once for each list
-				g.applyTo(ctx, group, lists[list])
+				g.applyTo(ctx, group, lists[list], jobs[lists[list].job])
+				for _, k := range all {
+					if k.job == list {
+						k.find(*lists[list].objects)
+					}
+				}
 				g.index(jobs, outcomes)
 			}
 		}
@@ -76,12 +82,22 @@ func (g *gitops) substitute(ctx context.Context, jobs []job, outcomes []outcome)
 	}
 }
 
+// find finds the Kustomization among the objects of its list after these have
+// changed.
+func (k *applied) find(objects []*source.Object) {
+	for _, o := range objects {
+		if o.Kind == k.object.Kind && isFlux(o) && o.Name == k.object.Name {
+			k.object = o
+			return
+		}
+	}
+}
+
 // kustomizations finds the Flux Kustomizations and what they apply.
 func (g *gitops) kustomizations(jobs []job, lists []objectList) []*applied {
 	var all []*applied
 	for li, list := range lists {
-		for i := range *list.objects {
-			o := (*list.objects)[i]
+		for _, o := range *list.objects {
 			if o.Kind != "Kustomization" || !isFlux(o) || list.scan == nil {
 				continue
 			}
@@ -89,7 +105,7 @@ func (g *gitops) kustomizations(jobs []job, lists []objectList) []*applied {
 			if !filepath.IsLocal(filepath.FromSlash(dir)) || !isPlain(dir) {
 				continue
 			}
-			k := &applied{slot: &(*list.objects)[i], scan: list.scan, job: li, path: dir}
+			k := &applied{object: o, scan: list.scan, job: li, home: jobs[list.job].shown, path: dir}
 			built := list.scan.t.isDir(dir) && len((&kustReader{t: list.scan.t}).fileNames(dir)) > 0
 			for lj, other := range lists {
 				j := jobs[other.job]
@@ -177,41 +193,30 @@ func (g *gitops) loopGap(o *source.Object, what string) {
 
 // applyTo changes a list of objects as all the Kustomizations that apply it say;
 // where they disagree, nothing is known.
-func (g *gitops) applyTo(ctx context.Context, group []*applied, list objectList) {
-	first := *group[0].slot
+func (g *gitops) applyTo(ctx context.Context, group []*applied, list objectList, from job) {
+	first := group[0].object
 	vars := g.variablesOf(homed{first, group[0].scan})
 	target := fieldText(first.Tree, "spec", "targetNamespace")
-	spec, _ := field(first.Tree, "spec")
-	change := readChange(first, asMap(spec), "/spec", g.l.opts.Limits)
+	var by []string
+	for _, k := range group {
+		by = append(append(by, k.home), k.object.AppliedBy...)
+	}
 	for _, k := range group[1:] {
-		other := *k.slot
-		if fieldText(other.Tree, "spec", "targetNamespace") != target {
+		if fieldText(k.object.Tree, "spec", "targetNamespace") != target {
 			target = ""
 		}
-		vars.agree(g.variablesOf(homed{other, k.scan}))
-		theirs, _ := field(other.Tree, "spec")
-		for _, f := range []string{"patches", "images"} {
-			if !reflect.DeepEqual(asMap(theirs)[f], asMap(spec)[f]) {
-				change = kustomizeChange{}
-			}
-		}
+		vars.agree(g.variablesOf(homed{k.object, k.scan}))
 	}
-	objects := slices.Clone(*list.objects)
+	rendered := g.withComponents(ctx, group, *list.objects, from)
+	objects := make([]*source.Object, len(rendered))
+	for i, o := range rendered {
+		objects[i] = appliedBy(o, by)
+	}
+	objects = g.patchedBy(ctx, group, objects) // which see them in their own namespaces
 	if target != "" && isPlain(target) {
 		for i, o := range objects {
 			objects[i] = inNamespace(o, target, first)
 		}
-	}
-	changed, err := applyChange(ctx, objects, change, g.l.opts)
-	if err == nil && len(changed) == len(objects) {
-		objects = changed
-	} else if err != nil {
-		at := first.Origin.Locate(source.Ref{Object: first.ID, Pointer: "/spec/patches"}).Primary
-		g.gaps = append(g.gaps, finding.Gap{
-			Kind: finding.Unmodelled, File: at.File, Line: at.Span.Start.Line,
-			What: "the patches of the Flux Kustomization " + first.Name + " were not applied", Why: oneLine(err.Error()),
-			Consequence: "its objects were checked without them",
-		})
 	}
 	open := false
 	if vars.active {
@@ -228,7 +233,16 @@ func (g *gitops) applyTo(ctx context.Context, group []*applied, list objectList)
 			why: vars.hidden, consequence: "texts that need them are taken for unknown", at: vars.hideAt,
 		})
 	}
-	copy(*list.objects, objects)
+	*list.objects = objects
+}
+
+// appliedBy gives an object the inputs that apply it.
+func appliedBy(o *source.Object, inputs []string) *source.Object {
+	applied := *o
+	applied.AppliedBy = slices.Concat(o.AppliedBy, inputs)
+	slices.Sort(applied.AppliedBy)
+	applied.AppliedBy = slices.Compact(applied.AppliedBy)
+	return &applied
 }
 
 // inNamespace puts an object into a namespace, as Flux does with all that a

@@ -117,6 +117,12 @@ type kustReader struct {
 
 // readKustGraph reads the kustomization at dir; nil when there is none.
 func readKustGraph(t *tree, dir string, limits Limits) *kustGraph {
+	return readKustGraphWith(t, dir, nil, limits)
+}
+
+// readKustGraphWith is readKustGraph with more components than the kustomization
+// itself names.
+func readKustGraphWith(t *tree, dir string, components []string, limits Limits) *kustGraph {
 	g := &kustGraph{dir: dir, uses: map[string]bool{}, copies: map[string]bool{}, nodes: map[string]*kustNode{}}
 	r := &kustReader{t: t, limits: limits.withDefaults(), g: g}
 	names := r.fileNames(dir)
@@ -133,6 +139,7 @@ func readKustGraph(t *tree, dir string, limits Limits) *kustGraph {
 	if n != nil {
 		g.component = n.spec.Kind == types.ComponentKind
 		g.nodes[dir] = n
+		n.spec.Components = slices.Concat(n.spec.Components, components)
 		r.walk(n, []string{dir}, false)
 	}
 	return g

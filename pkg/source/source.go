@@ -146,6 +146,9 @@ type Object struct {
 	// there is known: a field or list item that is missing may exist all the same.
 	// "" is the whole object.
 	Unseen []string
+	// AppliedBy are the paths of the inputs (as Path) whose GitOps objects apply the
+	// object, directly or by way of others; sorted, nil for none.
+	AppliedBy []string
 	// MadeBy is the GitOps object (a HelmRelease, an Application) that installs
 	// this one, nil for none that is known.
 	MadeBy *Object
