@@ -37,8 +37,9 @@ type founded struct {
 	ix *index
 	// claims are the ranges, with what a RangeAt cannot say.
 	claims []cidrplan.Claim
-	// pools and kubelets: which of them make their pods forward.
+	// pools, kubelets and runtimes: which of them make their pods forward.
 	pools, kubelets []poolClaim
+	runtimes        []poolClaim
 	cnis            []cniClaim
 	spoofs          []spoofingClaim
 	ciliumChecks    []Switch

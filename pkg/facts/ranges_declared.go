@@ -166,11 +166,17 @@ func podSysctl(n node) (on bool, says string) {
 				text, has = item.get("value").scalar()
 			}
 		}
-		if has && strings.TrimSpace(text) == "1" {
-			return true, key + "=1"
+		if on, says := forwards(key, strings.TrimSpace(text)); has && on {
+			return true, says
 		}
 	}
 	return false, ""
+}
+
+// forwards reports whether a setting turns IPv4 forwarding on.
+func forwards(name, value string) (on bool, says string) {
+	on = value == "1" && (name == "net.ipv4.ip_forward" || name == "net.ipv4.conf.all.forwarding")
+	return on, name + "=" + value
 }
 
 // readKops: v1alpha2 keeps the ranges in spec, v1alpha3 in spec.networking.

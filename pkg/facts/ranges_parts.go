@@ -88,6 +88,10 @@ func networkPart(o *source.Object) (class string, read func(*founded, *source.Ob
 		if !root(o).get("version").exists() {
 			return weakClass, func(f *founded, o *source.Object) { f.talosMachine(fieldsOf(root(o))) }
 		}
+	case "machineconfiguration.openshift.io MachineConfig", "bootstrap.cluster.x-k8s.io KubeadmConfigTemplate", "bootstrap.cluster.x-k8s.io KubeadmConfig":
+		if isMachineFiles(o) {
+			return weakClass, (*founded).crio
+		}
 	case "submariner.io Submariner":
 		return weakClass, (*founded).submariner
 	case "submariner.io Broker":
@@ -445,6 +449,7 @@ func (f *founded) kubelet(conf node) {
 func (f *founded) settlePools() {
 	f.settleForwarding("the kubelet's defaultPodSysctls has ", "kubelet configurations", f.kubelets)
 	f.settleForwarding("linuxNodeConfig.sysctls has ", "node pools", f.pools)
+	f.settleForwarding("CRI-O's default_sysctls has ", "machines", f.runtimes)
 }
 
 func (f *founded) settleForwarding(why, of string, pools []poolClaim) {
