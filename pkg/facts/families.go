@@ -183,6 +183,8 @@ func (r *tunnelReader) wgEasy() {
 		return
 	}
 	if old == Unknown {
+		// Version 14 has no IPv6 pool.
+		t.Pool = slices.DeleteFunc(t.Pool, func(p PrefixAt) bool { return strings.Contains(p.Prefix, ":") })
 		if v := r.c.env("WG_DEFAULT_ADDRESS"); v.State == Present {
 			if pool := poolOf(images.X24, v, value{}, ""); len(pool) > 0 {
 				t.Pool = pool

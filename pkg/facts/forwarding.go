@@ -882,11 +882,17 @@ func (w *sysctlWriter) write(cmd command, how string, set sysctl, value string, 
 	if can == Absent && w.remounted && w.c.mayUse("SYS_ADMIN") {
 		can = Unknown
 	}
+	// A write that fails matters only where it is tried at all, however certain
+	// the value would be after one that works.
+	tried := conditional
+	if can == Absent {
+		tried = cmd.conditional
+	}
 	w.r.write(set, value, timed{
 		at: w.c.c.Order, maybe: conditional,
 		ForwardEvidence: ForwardEvidence{
 			How: how, Container: w.c.c.Name, Ref: ref, Says: says, Effective: can,
-			When: w.r.when(w.c, cmd.script.Kind), Tolerant: cmd.tolerated || quiet, Conditional: conditional,
+			When: w.r.when(w.c, cmd.script.Kind), Tolerant: cmd.tolerated || quiet, Conditional: tried,
 		},
 	})
 }
