@@ -75,7 +75,7 @@ func fateOfCluster(o *source.Object) string {
 		return "the control plane that is made from it does not start"
 	case "operator.tigera.io", "projectcalico.org", "crd.projectcalico.org":
 		return "Calico refuses it and no pod gets an address from it"
-	case computeGroup, "container.cnrm.cloud.google.com":
+	case computeGroup, "container.cnrm.cloud.google.com", "compute.gcp.upbound.io", "compute.gcp.m.upbound.io":
 		return "Google's API refuses the resource and it is never made"
 	default:
 		return "its reader refuses it and the network does not come up as written"

@@ -10,8 +10,8 @@ import (
 // is, a pod without a tunnel reaches what they lead to.
 func readNodeRoutes(ix *index, cs *clusterSet) []NodeRoute {
 	var out []NodeRoute
-	for _, o := range ix.ofKind(computeGroup, "ComputeRoute") {
-		dest := root(o).get("spec", "destRange")
+	for _, o := range ix.cloud("Route") {
+		dest := cloudSpec(o).get("destRange")
 		cluster, known := cs.named(o)
 		prefix, err := netip.ParsePrefix(dest.text())
 		if err != nil || prefix.Bits() == 0 {

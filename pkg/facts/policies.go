@@ -50,9 +50,9 @@ func readPolicyBlocks(ix *index, cs *clusterSet) []PolicyBlock {
 			}
 		}
 	}
-	for _, o := range ix.ofKind(computeGroup, "ComputeFirewall") {
-		r.add(o, root(o).get("spec", "sourceRanges"), true, false)
-		r.add(o, root(o).get("spec", "destinationRanges"), false, false)
+	for _, o := range ix.cloud("Firewall") {
+		r.add(o, cloudSpec(o).get("sourceRanges"), true, false)
+		r.add(o, cloudSpec(o).get("destinationRanges"), false, false)
 	}
 	slices.SortStableFunc(r.out, func(a, b PolicyBlock) int { return compareRefs(a.Ref, b.Ref) })
 	return orEmpty(r.out)

@@ -25,11 +25,8 @@ func readPoolRoutes(ix *index, pods []*podView) {
 			ways = append(ways, way{p.Masked(), o, n.ref(), says})
 		}
 	}
-	for _, o := range ix.ofKind(computeGroup, "ComputeRoute") {
-		add(o, root(o).get("spec", "destRange"), "ComputeRoute "+o.Name+" leads there")
-	}
-	for _, o := range ix.ofKind("compute.gcp.upbound.io", "Route") {
-		add(o, root(o).get("spec", "forProvider", "destRange"), "Route "+o.Name+" leads there")
+	for _, o := range ix.cloud("Route") {
+		add(o, cloudSpec(o).get("destRange"), o.Kind+" "+o.Name+" leads there")
 	}
 	for _, group := range []string{"projectcalico.org", "crd.projectcalico.org"} {
 		for _, o := range ix.ofKind(group, "IPPool") {

@@ -22,21 +22,21 @@ const computeGroup = "compute.cnrm.cloud.google.com"
 // nothing of where the tunnel leads or who may use it.
 func readSites(ix *index, cs *clusterSet) []Site {
 	var out []Site
-	for _, o := range ix.ofKind(computeGroup, "ComputeVPNTunnel") {
-		spec := root(o).get("spec")
+	for _, o := range ix.cloud("VPNTunnel") {
+		spec := cloudSpec(o)
 		s := Site{Name: o.Name, Object: nameOf(o), Ref: root(o).ref()}
 		s.Cluster, s.ClusterKnown = cs.named(o)
 		s.Remote = ix.selectors(o, spec.get("remoteTrafficSelector"))
-		for _, r := range ix.ofKind(computeGroup, "ComputeRoute") {
+		for _, r := range ix.cloud("Route") {
 			if ix.leadsInto(r, o) {
-				s.Remote = append(s.Remote, ix.selectors(r, root(r).get("spec", "destRange"))...)
+				s.Remote = append(s.Remote, ix.selectors(r, cloudSpec(r).get("destRange"))...)
 			}
 		}
 		s.Remote = slices.DeleteFunc(orEmpty(s.Remote), isDefaultRoute)
 		s.RemoteState = knownIf(len(s.Remote) > 0)
 		s.Local = orEmpty(ix.selectors(o, spec.get("localTrafficSelector")))
 		if len(s.Local) == 0 {
-			s.Local = orEmpty(ix.announced(o, spec.get("routerRef")))
+			s.Local = orEmpty(ix.announced(o))
 		}
 		s.LocalState = knownIf(len(s.Local) > 0 && !slices.ContainsFunc(s.Local, isDefaultRoute))
 		out = append(out, s)
@@ -68,7 +68,7 @@ func (ix *index) selectors(o *source.Object, n node) []PrefixAt {
 		}
 		e := grammar.ParsePrefix(strings.TrimSpace(text), 0)
 		wrong := wrongRange("", e, true)
-		if e.HostBits && o.Kind == "ComputeVPNTunnel" {
+		if e.HostBits && strings.HasSuffix(o.Kind, "VPNTunnel") {
 			wrong = "it has bits set right of its mask; the network is " + e.Prefix.String()
 		}
 		if wrong != "" {
@@ -87,16 +87,50 @@ func (ix *index) selectors(o *source.Object, n node) []PrefixAt {
 	return out
 }
 
-// leadsInto reports whether a route's next hop is the tunnel.
-func (ix *index) leadsInto(route, tunnel *source.Object) bool {
-	return ix.refersTo(route, root(route).get("spec", "nextHopVPNTunnelRef"), tunnel)
+// cloud returns Google's objects of a kind: Config Connector's, and Crossplane's,
+// which has the same fields under spec.forProvider (FG B).
+func (ix *index) cloud(kind string) []*source.Object {
+	out := ix.ofKind(computeGroup, "Compute"+kind)
+	for _, group := range []string{"compute.gcp.upbound.io", "compute.gcp.m.upbound.io"} {
+		out = append(out, ix.ofKind(group, kind)...)
+	}
+	return out
 }
 
-// refersTo resolves a Config Connector reference: by object name, or by the
-// name in Google's own path.
-func (ix *index) refersTo(from *source.Object, ref node, to *source.Object) bool {
-	if external := ref.get("external").text(); external != "" {
-		return path.Base(external) == cmp.Or(root(to).get("spec", "resourceID").text(), to.Name)
+func cloudSpec(o *source.Object) node {
+	if groupOf(o) == computeGroup {
+		return root(o).get("spec")
+	}
+	return root(o).get("spec", "forProvider")
+}
+
+// block returns a nested block; older versions of Crossplane's API wrap it in a
+// list of one.
+func block(n node) node {
+	if items := n.items(); len(items) == 1 {
+		return items[0]
+	}
+	return n
+}
+
+// leadsInto reports whether a route's next hop is the tunnel.
+func (ix *index) leadsInto(route, tunnel *source.Object) bool {
+	return ix.refersTo(route, "nextHopVPNTunnel", tunnel) || ix.refersTo(route, "nextHopVpnTunnel", tunnel)
+}
+
+// refersTo resolves a reference: Config Connector's, by object name or by the name
+// in Google's own path, or Crossplane's, by object name or Google's. A selector of
+// Crossplane's is not followed.
+func (ix *index) refersTo(from *source.Object, field string, to *source.Object) bool {
+	if groupOf(from) != groupOf(to) {
+		return false
+	}
+	spec := cloudSpec(from)
+	ref := spec.get(field + "Ref")
+	external := cmp.Or(ref.get("external").text(), spec.get(field).text())
+	if external != "" && !ref.get("name").exists() {
+		named := cmp.Or(root(to).get("spec", "resourceID").text(), root(to).get("metadata", "annotations", "crossplane.io/external-name").text(), to.Name)
+		return path.Base(external) == named
 	}
 	name := ref.get("name").text()
 	if name == "" || name != to.Name {
@@ -113,12 +147,12 @@ func (ix *index) refersTo(from *source.Object, ref node, to *source.Object) bool
 // announced returns what the tunnel's router announces to the far side, when
 // that is a list of its own: advertiseMode CUSTOM without all subnets. Peers
 // that announce something else make it unknown.
-func (ix *index) announced(tunnel *source.Object, ref node) []PrefixAt {
-	for _, router := range ix.ofKind(computeGroup, "ComputeRouter") {
-		if !ix.refersTo(tunnel, ref, router) {
+func (ix *index) announced(tunnel *source.Object) []PrefixAt {
+	for _, router := range ix.cloud("Router") {
+		if !ix.refersTo(tunnel, "router", router) {
 			continue
 		}
-		bgp := root(router).get("spec", "bgp")
+		bgp := block(cloudSpec(router).get("bgp"))
 		if bgp.get("advertiseMode").text() != "CUSTOM" {
 			return nil
 		}
@@ -127,9 +161,8 @@ func (ix *index) announced(tunnel *source.Object, ref node) []PrefixAt {
 				return nil
 			}
 		}
-		for _, peer := range ix.ofKind(computeGroup, "ComputeRouterPeer") {
-			spec := root(peer).get("spec")
-			if spec.get("advertiseMode").exists() && ix.refersTo(peer, spec.get("routerRef"), router) {
+		for _, peer := range ix.cloud("RouterPeer") {
+			if cloudSpec(peer).get("advertiseMode").exists() && ix.refersTo(peer, "router", router) {
 				return nil
 			}
 		}
