@@ -41,7 +41,7 @@ import data.vpnlint.lib.text
 
 findings contains finding if {
 	some pod in input.facts.pods
-	pod.role in {"sidecar", "client", "gateway"}
+	reroutes(pod)
 	pod.host_network.state == "present"
 	pod.host_network.value == "true"
 	tunnels := [t | some t in pod.tunnels; t.user_space == "absent"]
@@ -61,6 +61,16 @@ findings contains finding if {
 	}
 }
 
+reroutes(pod) if pod.role in {"sidecar", "client", "gateway"}
+
+# A member of a mesh whose server decides whether it routes for others: it takes
+# routes of the node either way.
+reroutes(pod) if {
+	pod.role == "unknown"
+	some t in pod.tunnels
+	t.kind == "mesh"
+}
+
 acknowledged(pod) if trim_space(pod.annotations["vpnlint.dev/node-scope"]) != ""
 
 runs(pod) := "runs on every node" if pod.per_node
@@ -71,7 +81,7 @@ severity(pod, tunnels) := "warning" if lesser(pod, tunnels)
 
 severity(pod, tunnels) := "error" if not lesser(pod, tunnels)
 
-lesser(pod, _) if pod.role == "gateway"
+lesser(pod, _) if pod.role in {"gateway", "unknown"}
 
 # A mesh agent on every node, alone: most likely meant, but not said.
 lesser(pod, tunnels) if {

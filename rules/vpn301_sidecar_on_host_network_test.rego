@@ -68,3 +68,13 @@ test_silent_when_unknown if {
 test_silent_when_data_plane_unknown if {
 	count(vpn301.findings) == 0 with input as on_host({"tunnels": [testing.tunnel({"user_space": "unknown"})]})
 }
+
+test_fires_as_warning_for_a_mesh_whose_server_decides if {
+	found := vpn301.findings with input as testing.pods([testing.pod({
+		"role": "unknown", "per_node": true, "host_network": {"state": "present", "value": "true", "ref": testing.ref("/hostNetwork")},
+		"tunnels": [testing.tunnel({"kind": "mesh", "side": "mesh"})],
+	})])
+	count(found) == 1
+	some f in found
+	f.severity == "warning"
+}
