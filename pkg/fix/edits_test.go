@@ -3,6 +3,7 @@ package fix_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,6 +65,9 @@ func TestEdits(t *testing.T) {
 					t.Fatal(err)
 				}
 				return
+			}
+			if !slices.ContainsFunc(done.Report.Findings, func(f finding.Finding) bool { return f.Rule == "VPN101" || f.Rule == "VPN302" }) && len(want) == 0 {
+				t.Error("there is nothing to mend, so that nothing is shown")
 			}
 			got := map[string]string{}
 			for _, c := range done.Changes {

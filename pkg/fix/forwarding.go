@@ -13,8 +13,33 @@ import (
 	"github.com/vpnlint/vpnlint/pkg/source"
 )
 
-// forwardingImage has a sysctl and next to nothing else.
+// forwardingImage has a sysctl and next to nothing else. What the tree has of it,
+// from a registry or at a digest of its own, is taken first.
 const forwardingImage = "busybox:1.37"
+
+// busybox is the image to take: the pod's own, else the first of the tree's.
+func (c *Context) busybox(pod *facts.Pod) string {
+	var others []string
+	for i := range c.Reading.Facts.Pods {
+		other := &c.Reading.Facts.Pods[i]
+		for j := range other.Containers {
+			image := other.Containers[j].Image
+			name, _, _ := strings.Cut(image[strings.LastIndexByte(image, '/')+1:], "@")
+			repository, tag, tagged := strings.Cut(name, ":")
+			if repository != "busybox" || !tagged || tag == "latest" || strings.ContainsAny(image, "${} \t\n") {
+				continue
+			}
+			if other.ID == pod.ID {
+				return image
+			}
+			others = append(others, image)
+		}
+	}
+	if len(others) == 0 {
+		return forwardingImage
+	}
+	return slices.Min(others)
+}
 
 // forwardingName is the container's name, unless it is taken.
 const forwardingName = "ip-forward"
@@ -44,7 +69,7 @@ func (c *Context) initEdit(pod *facts.Pod) (finding.Edit, bool) {
 	if !ok {
 		return finding.Edit{}, false
 	}
-	return spec.addInit(initItem{name: c.unusedName(pod), asRoot: c.asRoot(pod), writes: c.lacking(pod)})
+	return spec.addInit(initItem{name: c.unusedName(pod), image: c.busybox(pod), asRoot: c.asRoot(pod), writes: c.lacking(pod)})
 }
 
 // lacking are the settings that the report says the pod does not make.
@@ -65,6 +90,7 @@ func (c *Context) lacking(pod *facts.Pod) []string {
 // initItem is the init container to be.
 type initItem struct {
 	name   string
+	image  string
 	writes []string
 	asRoot bool
 }
@@ -176,11 +202,12 @@ func (init initItem) lines(step int, keyed bool) []string {
 	}
 	command := `command: ["sysctl", "-w", "` + strings.Join(init.writes, `", "`) + `"]`
 	if keyed {
-		repository, tag := "busybox", "1.37"
+		at := strings.IndexByte(init.image[strings.LastIndexByte(init.image, '/')+1:], ':') + strings.LastIndexByte(init.image, '/') + 1
+		repository, tag := init.image[:at], init.image[at+1:]
 		lines := append([]string{"image:", pad(step) + "repository: " + repository, pad(step) + `tag: "` + tag + `"`, command}, security...)
 		return append([]string{init.name + ":"}, indented(step, lines)...)
 	}
-	lines := append([]string{"image: " + forwardingImage, command}, security...)
+	lines := append([]string{"image: " + init.image, command}, security...)
 	return append([]string{"- name: " + init.name}, indented(len("- "), lines)...)
 }
 

@@ -1,6 +1,7 @@
 package fix
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/vpnlint/vpnlint/pkg/facts"
 	"github.com/vpnlint/vpnlint/pkg/finding"
+	"github.com/vpnlint/vpnlint/pkg/loader"
 )
 
 // probeOf are the lines of a startup probe that asks the tunnel, nil where none is
@@ -78,7 +80,7 @@ func startupProbe(c *Context) []Candidate {
 // first, and ends with the pod (FG D5.1, D5.2).
 func nativeSidecar(c *Context) []Candidate {
 	pod, t, k := c.gateOf()
-	if t == nil || k.Stage != facts.Main {
+	if t == nil || k.Stage != facts.Main || !c.knowsSidecars() {
 		return nil
 	}
 	at, ok := c.containerAt(k)
@@ -127,6 +129,17 @@ func nativeSidecar(c *Context) []Candidate {
 		}
 	}
 	return out
+}
+
+// knowsSidecars: the Kubernetes that is linted for restarts init containers, as
+// 1.29 does by default.
+func (c *Context) knowsSidecars() bool {
+	var major, minor int
+	version := strings.TrimPrefix(cmp.Or(c.Options.Load.KubeVersion, loader.DefaultKubeVersion), "v")
+	if _, err := fmt.Sscanf(version, "%d.%d", &major, &minor); err != nil {
+		return false
+	}
+	return major > 1 || minor >= 29
 }
 
 // onlyGates: the init containers do nothing but wait for the VPN or use the

@@ -84,9 +84,14 @@ func (c *Context) exact(r source.Ref, text string) (f *source.File, s span, ok b
 func (c *Context) containerAt(k *facts.Container) (place, bool) { return c.blockAt(c.written(k.Ref)) }
 
 // isBlock: a collection that is written over lines, not in brackets, and that
-// nothing else in the file shares.
+// shares nothing with another place of the file: no anchor, no merged keys, which
+// a key that is added would hide.
 func isBlock(n *yaml.Node) bool {
-	return n.Style&yaml.FlowStyle == 0 && n.Anchor == "" && len(n.Content) > 0
+	if n.Style&yaml.FlowStyle != 0 || n.Anchor != "" || len(n.Content) == 0 {
+		return false
+	}
+	key, _ := field(n, "<<")
+	return key == nil
 }
 
 // parent is the n-th node above the place, nil where there is none.

@@ -7,12 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/vpnlint/vpnlint/pkg/finding"
 	"github.com/vpnlint/vpnlint/pkg/lint"
 	"github.com/vpnlint/vpnlint/pkg/report"
+	"github.com/vpnlint/vpnlint/pkg/source"
 )
 
 // Options say what to prove and how long to try.
@@ -150,12 +153,45 @@ func (p *prover) one(ctx context.Context, f *finding.Finding, candidates []Candi
 			why = after.worse(p.before)
 		}
 		if why == "" {
+			c.Review = p.review(f, &c)
 			fixes = append(fixes, c.fix())
 		} else if p.opts.Refused != nil {
 			p.opts.Refused(f, c.Title, why)
 		}
 	}
 	return fixes, nil
+}
+
+// review adds to what must be decided that a file lies beside the paths that were
+// to be linted: what else is made of it was not looked at. A file of a chart stands
+// for the whole chart.
+func (p *prover) review(f *finding.Finding, c *Candidate) string {
+	said := c.Review
+	paths := p.paths
+	if r := p.readingOf(f); r != nil {
+		of := Context{Finding: f, Reading: r}
+		if o := of.Object(); o != nil && o.Input == source.Chart {
+			paths = append(slices.Clip(paths), o.Path)
+		}
+	}
+	for _, file := range filesOf(c.Edits) {
+		if !slices.ContainsFunc(paths, func(path string) bool { return liesIn(p.opts.Lint.Load.Dir, path, file) }) {
+			said = strings.TrimPrefix(said+"; "+file+" lies outside of the paths that were linted, and what else is made of it was not looked at", "; ")
+		}
+	}
+	return said
+}
+
+// liesIn reports whether a file is, or lies below, a path; both relative to dir.
+func liesIn(dir, path, file string) bool {
+	abs := func(name string) string {
+		if name = filepath.FromSlash(name); filepath.IsAbs(name) {
+			return filepath.Clean(name)
+		}
+		return filepath.Join(dir, name)
+	}
+	rel, err := filepath.Rel(abs(path), abs(file))
+	return err == nil && filepath.IsLocal(rel)
 }
 
 func (c *Candidate) fix() finding.Fix {
@@ -182,7 +218,7 @@ func (p *prover) try(ctx context.Context, c *Candidate) (*picture, error) {
 		return after, nil
 	}
 	opts, err := applied(p.opts.Lint, p.report, c)
-	if err != nil {
+	if err != nil || slices.ContainsFunc(filesOf(c.Edits), func(file string) bool { return sealed(p.report.Files[file]) }) {
 		p.known[key] = nil
 		return nil, nil //nolint:nilerr,nilnil // a proposer that cannot be followed proposes nothing
 	}
@@ -192,6 +228,12 @@ func (p *prover) try(ctx context.Context, c *Candidate) (*picture, error) {
 	}
 	p.known[key] = after
 	return after, nil
+}
+
+// sealed: SOPS signs a file with what it encrypts in it; an edit beside that makes
+// the whole file unreadable to whoever deploys it.
+func sealed(f *source.File) bool {
+	return f != nil && (strings.HasPrefix(f.Text(), "sops:") || strings.Contains(f.Text(), "\nsops:") || strings.Contains(f.Text(), `"sops":`))
 }
 
 // relint runs the pipeline. Its error is errTime when the time for proofs is up.
