@@ -258,8 +258,7 @@ func (o *patchedOrigin) Locate(r source.Ref) source.Provenance {
 	if depth == 0 || same && !isCollection(final) {
 		return base()
 	}
-	k := &kustOrigin{object: o.object, patches: o.patches}
-	if p, where, ok := k.patched(at, final, !isCollection(final), has); ok && !namesObject(at) {
+	if p, where, ok := patched(o.patches, o.object, at, final, !isCollection(final), has); ok && !namesObject(at) {
 		out := p.origin.Locate(ref(append(slices.Clip(where), rest...), r))
 		if has {
 			out.Via = append(slices.Clip(out.Via), source.Note{At: base().Primary, Says: "what this patch changes"})

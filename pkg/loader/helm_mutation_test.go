@@ -80,6 +80,7 @@ type site struct {
 	start, end int
 	to         string
 	value      bool // in a values file
+	aims       bool // says where a value goes, or which part of it
 	// around are the keys and items that the value is a part of.
 	around []int
 }

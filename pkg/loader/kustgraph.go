@@ -607,6 +607,9 @@ func (r *kustReader) plugin(n *kustNode, field string, config map[string]any, at
 // configuration names.
 func (r *kustReader) pluginPaths(n *kustNode, field string, config map[string]any, at *yaml.Node) {
 	for _, key := range sortedKeys(config) {
+		if strings.EqualFold(key, "fieldSpecs") || key == "fields" {
+			continue // their paths lead into objects
+		}
 		var entries []any
 		switch v := config[key].(type) {
 		case string:

@@ -8,8 +8,10 @@ import (
 	"path"
 	"slices"
 	"strconv"
+	"strings"
 
 	"sigs.k8s.io/kustomize/api/types"
+	sigsyaml "sigs.k8s.io/yaml"
 
 	"github.com/vpnlint/vpnlint/pkg/finding"
 	"github.com/vpnlint/vpnlint/pkg/source"
@@ -80,8 +82,13 @@ func (h kustHelm) render(ctx context.Context, t *tree, n *kustNode, opts Options
 		set.bundled = append(set.bundled, bundledValues{file: withoutBOM(f)})
 		return nil
 	}
+	inlined := h.inlineFile(n)
 	inline := func() {
 		if len(h.spec.ValuesInline) == 0 {
+			return
+		}
+		if inlined != nil {
+			set.bundled = append(set.bundled, bundledValues{file: inlined})
 			return
 		}
 		text, err := json.Marshal(h.spec.ValuesInline)
@@ -132,12 +139,45 @@ func (h kustHelm) render(ctx context.Context, t *tree, n *kustNode, opts Options
 		}
 		return false
 	})
+	out.files = slices.DeleteFunc(out.files, func(f *source.File) bool { return f == inlined })
 	for _, o := range out.objects {
 		// The namespace is the release's only for Helm; kustomize sees what is
 		// written.
 		o.Namespace, _ = asMap(o.Tree["metadata"])["namespace"].(string)
 	}
 	return out
+}
+
+// inlineFile returns the kustomization as a file of the values that it gives the
+// chart: all else is blank, so that every value stands where it is written. It is
+// nil where the values cannot be told apart so.
+func (h kustHelm) inlineFile(n *kustNode) *source.File {
+	keys := []string{"helmCharts", strconv.Itoa(h.index), "valuesInline"}
+	if len(h.spec.ValuesInline) == 0 || !n.has(keys...) {
+		return nil
+	}
+	at := n.field(keys...)
+	start, end := n.doc.start(at), n.doc.end(at)
+	var b strings.Builder
+	for i, r := range n.file.Text() {
+		switch {
+		case r == '\n', i >= start && i < end:
+			b.WriteRune(r)
+		default:
+			b.WriteByte(' ')
+		}
+	}
+	var read map[string]any
+	if err := sigsyaml.Unmarshal([]byte(b.String()), &read); err != nil || !equalAsJSON(read, h.spec.ValuesInline) {
+		return nil
+	}
+	return source.NewFile(n.file.Path(), b.String())
+}
+
+func equalAsJSON(a, b any) bool {
+	x, errX := json.Marshal(a)
+	y, errY := json.Marshal(b)
+	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
 
 // resourceName is the file that stands for the entry in the build.

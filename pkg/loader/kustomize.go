@@ -103,6 +103,7 @@ func renderKustomization(ctx context.Context, t *tree, g *kustGraph, opts Option
 		return refuse(file, 1, why)
 	}
 	unitDir := t.display(g.dir)
+	again := newRebuild(t, a, g, opts)
 	for _, tree := range resources {
 		apiVersion, kind := identify(tree, "")
 		if kind == "" {
@@ -113,7 +114,8 @@ func renderKustomization(ctx context.Context, t *tree, g *kustGraph, opts Option
 			o.Name, _ = meta["name"].(string)
 			o.Namespace, _ = meta["namespace"].(string)
 		}
-		o.Origin = newKustOrigin(o, a, candidates, g)
+		o.Origin = &kustOrigin{object: o, again: again, candidates: candidates}
+		again.objects = append(again.objects, o)
 		out.objects = append(out.objects, o)
 	}
 	return out

@@ -133,6 +133,53 @@ func at(t *testing.T, r *Result, kind, fieldPath string, part string) (string, s
 	return "", source.Provenance{}
 }
 
+// fieldPathMatches reports whether a replacement's path
+// (spec.containers.[name=vpn].image, spec.hosts.*) leads to tokens.
+func fieldPathMatches(tree map[string]any, fieldPath string, tokens []string) bool {
+	parts := splitFieldPath(fieldPath)
+	if len(parts) != len(tokens) {
+		return false
+	}
+	var v any = tree
+	for i, part := range parts {
+		next, ok := member(v, tokens[i])
+		if !ok {
+			return false
+		}
+		if cond, isCond := strings.CutPrefix(part, "["); isCond {
+			key, want, _ := strings.Cut(strings.TrimSuffix(cond, "]"), "=")
+			if got, _ := asMap(next)[key].(string); got != want {
+				return false
+			}
+		} else if part != "*" && part != tokens[i] {
+			return false
+		}
+		v = next
+	}
+	return true
+}
+
+// splitFieldPath splits at dots outside of brackets; \. is a dot.
+func splitFieldPath(s string) []string {
+	var parts []string
+	var b strings.Builder
+	inBrackets := false
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '\\' && i+1 < len(s) && s[i+1] == '.':
+			i++
+			b.WriteByte('.')
+		case c == '.' && !inBrackets:
+			parts = append(parts, b.String())
+			b.Reset()
+		default:
+			inBrackets = c == '[' || inBrackets && c != ']'
+			b.WriteByte(c)
+		}
+	}
+	return append(parts, b.String())
+}
+
 func TestKustomizationFieldsPointToWhoWroteThem(t *testing.T) {
 	failingGit(t)
 	const archive = `
@@ -304,13 +351,17 @@ spec:
 	}
 	for path, want := range map[string]string{
 		"Deployment spec.template.spec.hostNetwork":                                         "comp/p.yaml: true",
-		"Deployment spec.template.spec.containers.[name=gluetun].env.[name=VPN_TYPE].value": "app/kustomization.yaml: spec.template.spec.containers.[name=gluetun].env.[name=VPN_TYPE].value",
+		"Deployment spec.template.spec.containers.[name=gluetun].env.[name=VPN_TYPE].value": "app/d.yaml: collector",
 		"Secret data.key": "app/kustomization.yaml: topsecret",
 	} {
 		kind, field, _ := strings.Cut(path, " ")
 		if got, _ := at(t, r, kind, field, ""); got != want {
 			t.Errorf("%s: %s, want %s", path, got, want)
 		}
+	}
+	_, p := at(t, r, "Deployment", "spec.template.spec.containers.[name=gluetun].env.[name=VPN_TYPE].value", "")
+	if len(p.Via) != 2 || p.Via[0].Says != "put here by this replacement" || p.Via[0].At.File != "app/kustomization.yaml" || p.Via[0].At.Span.Start.Line != 12 {
+		t.Errorf("the replacement is not told of: %+v", p.Via)
 	}
 }
 

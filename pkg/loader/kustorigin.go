@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
 	"sigs.k8s.io/kustomize/api/types"
-	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"github.com/vpnlint/vpnlint/pkg/finding"
 	"github.com/vpnlint/vpnlint/pkg/source"
@@ -175,45 +175,181 @@ func (c *candidate) score(o *source.Object) int {
 
 // kustOrigin is the Origin of an object that a kustomization produced.
 type kustOrigin struct {
-	object *source.Object
-	// from is what the object was made from, nil when that is not known.
-	from *candidate
-	// generators are the generator entries that made or merged into it, in order.
-	generators []*kustGenerator
-	patches    []*kustPatch // those that change it, in order
-	graph      *kustGraph
-	files      map[string]*source.File
-	// replacements are the files of replacements by tree path.
-	replacements map[string]*replacementFile
+	object     *source.Object
+	again      *rebuild
+	candidates []*candidate
 }
 
-func newKustOrigin(o *source.Object, a *accumulation, candidates []*candidate, g *kustGraph) *kustOrigin {
-	out := &kustOrigin{object: o, graph: g, files: a.files, replacements: a.replacements}
-	best := 0
-	for _, c := range candidates {
-		if c.generator != nil && (c.generator.behavior == "merge" || c.generator.behavior == "replace") {
-			continue
-		}
-		if s := c.score(o); s > best {
-			best, out.from = s, c
-		}
+// Locate implements source.Origin.
+func (o *kustOrigin) Locate(r source.Ref) source.Provenance {
+	tokens := source.PointerTokens(r.Pointer)
+	final, depth := walkTokens(o.object.Tree, tokens)
+	missing := depth < len(tokens)
+	if missing {
+		tokens, r = tokens[:depth], source.Ref{}
 	}
-	if out.from == nil {
-		return out
-	}
-	for _, c := range candidates {
-		if c.generator != nil && c.kind == o.Kind && (c == out.from || slices.Contains(out.from.names(), c.name) && c.generator.behavior != "" && c.generator.behavior != "create") {
-			out.generators = append(out.generators, c.generator)
-		}
-	}
-	for _, n := range out.from.layers {
-		for _, p := range a.patches(n) {
-			if p.changes(out.from, o) {
-				out.patches = append(out.patches, p)
+	again := o.again.replay()
+	p, by, ok := again.place(o.object, tokens, final, r)
+	switch {
+	case !ok:
+		p = o.near(tokens)
+	case by != 0 && again.marks.list[by].patch && again.marks.list[by].prev == 0 && !isCollection(final):
+		// The patch brought a list of its own: the base's item is the one like it.
+		if from := o.from(); from != nil && from.object != nil {
+			if at, v, ok := mapPath(o.object.Tree, from.object.Tree, tokens); ok && !isCollection(v) {
+				base := from.object.Origin.Locate(source.Ref{Object: from.object.ID}.Child(at...))
+				p.Via = append(p.Via, source.Note{At: base.Primary, Says: baseOfPatch})
 			}
 		}
 	}
-	return out
+	switch {
+	case missing && depth == 0:
+		p.Primary.Precision = p.Primary.Precision.Worse(source.WholeObject)
+	case missing:
+		p.Primary.Precision = p.Primary.Precision.Worse(source.Parent)
+	}
+	return p
+}
+
+// near is a place near a field whose writer is not known: in what the object
+// was most likely made from.
+func (o *kustOrigin) near(tokens []string) source.Provenance {
+	from := o.from()
+	if from == nil {
+		file := o.again.graph.root.file
+		return source.Provenance{Primary: source.Location{File: file.Path(), Span: file.Span(0, 0), Precision: source.WholeFile}}
+	}
+	p := source.Provenance{}
+	if from.object == nil {
+		p = from.generator.place("", source.Ref{}, nil)
+	} else {
+		at, _, _ := mapPath(o.object.Tree, from.object.Tree, tokens)
+		p = from.object.Origin.Locate(source.Ref{Object: from.object.ID}.Child(at...))
+	}
+	p.Primary.Precision = p.Primary.Precision.Worse(source.Parent)
+	return p
+}
+
+// from is what the object was most likely made from; nil where nothing is like
+// it.
+func (o *kustOrigin) from() (from *candidate) {
+	best := 0
+	for _, c := range o.candidates {
+		if c.generator != nil && (c.generator.behavior == "merge" || c.generator.behavior == "replace") {
+			continue
+		}
+		if s := c.score(o.object); s > best {
+			best, from = s, c
+		}
+	}
+	return from
+}
+
+// baseOfPatch is said of the place that a patch overrides.
+const baseOfPatch = "the base that this patch changes"
+
+// place says where the field of an object of the build was written, as far as
+// the replay knows; by is the mark of who wrote it.
+func (r *replay) place(o *source.Object, tokens []string, final any, ref source.Ref) (p source.Provenance, by int, ok bool) {
+	res := r.roots[o]
+	if res == nil || res.YNode() == nil || res.YNode().Line == 0 {
+		return source.Provenance{}, 0, false
+	}
+	n, depth := followNode(res.YNode(), o.Tree, tokens)
+	ref.Pointer = ""
+	switch {
+	case depth < len(tokens), n.Kind == yaml.ScalarNode && !holdsScalar(n, final), (n.Kind == yaml.ScalarNode) == isCollection(final):
+		if p, ok := r.reference(o, n, depth, tokens, final, ref); ok {
+			return p, 0, true
+		}
+		p = r.marks.locate(n.Line, source.Ref{}, r.a.files)
+		worse := source.Parent
+		if depth == 0 && len(tokens) > 0 {
+			worse = source.WholeObject
+		}
+		p.Primary.Precision = p.Primary.Precision.Worse(worse)
+		return p, 0, true
+	}
+	return r.marks.locate(n.Line, ref, r.a.files), n.Line, true
+}
+
+// followNode follows tokens in a replayed object as far as it is like the one of
+// the build.
+func followNode(n *yaml.Node, final any, tokens []string) (*yaml.Node, int) {
+	for i, token := range tokens {
+		if list, ok := final.([]any); ok && len(list) != len(n.Content) {
+			return n, i
+		}
+		next := entryNode(n, token)
+		if next == nil || next.Line == 0 {
+			return n, i
+		}
+		n = next
+		final, _ = member(final, token)
+	}
+	return n, len(tokens)
+}
+
+func holdsScalar(n *yaml.Node, final any) bool {
+	if f, ok := final.(float64); ok {
+		v, err := strconv.ParseFloat(n.Value, 64)
+		return err == nil && v == f
+	}
+	if final == nil {
+		return n.Tag == "!!null" || n.Value == ""
+	}
+	_, text := tagged(final)
+	return n.Value == text
+}
+
+// reference locates a field that the library made to follow the name or the
+// namespace of another object.
+func (r *replay) reference(o *source.Object, n *yaml.Node, depth int, tokens []string, final any, ref source.Ref) (source.Provenance, bool) {
+	text, ok := final.(string)
+	if !ok || text == "" || len(tokens) == 0 {
+		return source.Provenance{}, false
+	}
+	if tokens[len(tokens)-1] == "namespace" && depth >= len(tokens)-1 {
+		holder, _ := walkTokens(o.Tree, tokens[:len(tokens)-1])
+		name, _ := asMap(holder)["name"].(string)
+		for _, to := range r.named[name] {
+			if at := nodeAt(to.root, []string{"metadata", "namespace"}); to.object.Namespace == text && at != nil && at.Value == text && at.Line != 0 {
+				return r.marks.locate(at.Line, ref, r.a.files), true
+			}
+		}
+		return source.Provenance{}, false
+	}
+	if depth < len(tokens) || n.Kind != yaml.ScalarNode {
+		return source.Provenance{}, false
+	}
+	own := n.Value
+	for _, to := range r.named[own] {
+		at := nodeAt(to.root, []string{"metadata", "name"})
+		if to.object.Name != text || at == nil || at.Line == 0 {
+			continue
+		}
+		offset, ok := r.marks.within(at.Line, own)
+		if !ok || !strings.HasPrefix(text[offset:], own) {
+			continue
+		}
+		if ref.End > 0 && (ref.Start < offset || ref.End > offset+len(own)) {
+			if ref.End > len(at.Value) {
+				return source.Provenance{}, false // the hash of a generator's content
+			}
+			return r.marks.locate(at.Line, ref, r.a.files), true
+		}
+		if ref.End > 0 {
+			ref.Start, ref.End = ref.Start-offset, ref.End-offset
+		}
+		p := r.marks.locate(n.Line, ref, r.a.files)
+		for _, other := range r.marks.list[at.Line].pieces {
+			if other.start != offset || other.end != offset+len(own) {
+				p.Via = append(p.Via, source.Note{At: r.marks.part(other, other.start, other.end, r.a.files).Primary, Says: "a part of the name that this refers to"})
+			}
+		}
+		return p, true
+	}
+	return source.Provenance{}, false
 }
 
 // kustPatch is one document of a patch.
@@ -221,6 +357,10 @@ type kustPatch struct {
 	tree   any // a mapping (strategic merge) or a list of operations (JSON 6902)
 	origin source.Origin
 	target *types.Selector
+	// options let the patch change what it finds its target by.
+	options *types.PatchArgs
+	// late: of patchesJson6902, which apply behind labels and annotations.
+	late bool
 }
 
 // patches returns the patches of a kustomization in the order they apply.
@@ -242,10 +382,14 @@ func (a *accumulation) patches(n *kustNode) []*kustPatch {
 			list = n.older.json6902
 		}
 		for i, p := range list {
+			known := len(out)
 			if f := a.files[path.Join(n.dir, p.Path)]; f != nil && p.Path != "" {
 				out = append(out, a.patchFile(f, p.Target)...)
 			} else if p.Patch != "" {
 				out = append(out, a.inlinePatch(n, p.Patch, p.Target, field, strconv.Itoa(i), "patch")...)
+			}
+			for _, read := range out[known:] {
+				read.options, read.late = p.Options, field != "patches"
 			}
 		}
 	}
@@ -269,17 +413,17 @@ func (a *accumulation) patchFile(f *source.File, target *types.Selector) []*kust
 
 // inlinePatch reads a patch that stands in a string of a kustomization file.
 func (a *accumulation) inlinePatch(n *kustNode, text string, target *types.Selector, keys ...string) []*kustPatch {
-	return a.patchText(source.NewFile(n.file.Path(), text), inlineText{n: n, pointer: n.pointer(keys...)}, target)
+	return a.patchText(source.NewFile(n.file.Path(), text), inlineText{origin: n.origin, pointer: n.pointer(keys...)}, target)
 }
 
-// inlineText is the textMap of a text inside a string of a kustomization file.
+// inlineText is the textMap of a text inside a string of a YAML file.
 type inlineText struct {
-	n       *kustNode
+	origin  source.Origin
 	pointer string
 }
 
 func (m inlineText) Map(start, end int) source.Provenance {
-	return m.n.origin.Locate(source.Ref{Pointer: m.pointer, Start: start, End: max(end, start+1)})
+	return m.origin.Locate(source.Ref{Pointer: m.pointer, Start: start, End: max(end, start+1)})
 }
 
 func (inlineText) Absent(int, int) []source.Guard { return nil }
@@ -300,71 +444,6 @@ func (a *accumulation) patchText(f *source.File, m textMap, target *types.Select
 func asMap(v any) map[string]any {
 	m, _ := v.(map[string]any)
 	return m
-}
-
-// changes reports whether the patch is aimed at the candidate that became o.
-func (p *kustPatch) changes(c *candidate, o *source.Object) bool {
-	names := append(c.names(), o.Name)
-	if p.target == nil {
-		tree := asMap(p.tree)
-		meta := asMap(tree["metadata"])
-		name, _ := meta["name"].(string)
-		ns, _ := meta["namespace"].(string)
-		return tree["kind"] == o.Kind && slices.Contains(names, name) &&
-			(ns == "" || ns == "default" || ns == c.namespace || ns == o.Namespace)
-	}
-	s, err := types.NewSelectorRegex(p.target)
-	if err != nil {
-		return false
-	}
-	group, version, ok := strings.Cut(o.APIVersion, "/")
-	if !ok {
-		group, version = "", o.APIVersion
-	}
-	gvk := p.target.Gvk
-	gvk.Group, gvk.Version, gvk.Kind = group, version, o.Kind
-	if !s.MatchGvk(gvk) || !slices.ContainsFunc(names, s.MatchName) ||
-		!s.MatchNamespace(c.namespace) && !s.MatchNamespace(o.Namespace) {
-		return false
-	}
-	meta := asMap(o.Tree["metadata"])
-	return selects(p.target.LabelSelector, meta["labels"]) && selects(p.target.AnnotationSelector, meta["annotations"])
-}
-
-func selects(selector string, set any) bool {
-	if selector == "" {
-		return true
-	}
-	values := map[string]string{}
-	for k, v := range asMap(set) {
-		values[k], _ = v.(string)
-	}
-	n := kyaml.NewMapRNode(nil)
-	if err := n.SetLabels(values); err != nil {
-		return false
-	}
-	ok, err := n.MatchesLabelSelector(selector)
-	return err == nil && ok
-}
-
-// Locate implements source.Origin.
-func (o *kustOrigin) Locate(r source.Ref) source.Provenance {
-	if o.from == nil {
-		file := o.graph.root.file
-		return source.Provenance{Primary: source.Location{File: file.Path(), Span: file.Span(0, 0), Precision: source.WholeFile}}
-	}
-	tokens := source.PointerTokens(r.Pointer)
-	final, depth := walkTokens(o.object.Tree, tokens)
-	if depth == len(tokens) {
-		return o.place(tokens, final, r)
-	}
-	p := o.place(tokens[:depth], final, source.Ref{})
-	worse := source.Parent
-	if depth == 0 {
-		worse = source.WholeObject
-	}
-	p.Primary.Precision = p.Primary.Precision.Worse(worse)
-	return p
 }
 
 // walkTokens follows tokens in a value as far as they lead.
@@ -392,52 +471,6 @@ func member(v any, token string) (any, bool) {
 	return nil, false
 }
 
-// place finds who wrote the existing field at tokens, whose final value is known.
-func (o *kustOrigin) place(tokens []string, final any, r source.Ref) source.Provenance {
-	if p, ok := o.generatedPlace(tokens, r); ok {
-		return p
-	}
-	var inBase []string
-	var baseValue any
-	baseHas := false
-	if o.from.object != nil {
-		inBase, baseValue, baseHas = mapPath(o.object.Tree, o.from.object.Tree, tokens)
-	}
-	base := func() source.Provenance {
-		if o.from.object == nil {
-			g := o.from.generator
-			return g.node.origin.Locate(source.Ref{Pointer: g.node.pointer(g.field, strconv.Itoa(g.index))})
-		}
-		return o.from.object.Origin.Locate(ref(inBase, r))
-	}
-	isScalar := !isCollection(final)
-	// What a patch needs to find its target and list items is no change.
-	identity := namesObject(tokens) || baseHas && len(tokens) > 0 && slices.Contains(mergeKeys, tokens[len(tokens)-1]) && reflect.DeepEqual(baseValue, final)
-	if !identity && len(tokens) > 0 {
-		if p, at, ok := o.patched(tokens, final, isScalar, baseHas); ok {
-			prov := p.origin.Locate(ref(at, r))
-			if baseHas {
-				prov.Via = append(prov.Via, source.Note{At: base().Primary, Says: "the base that this patch changes"})
-			}
-			return prov
-		}
-	}
-	if baseHas && (!isScalar || reflect.DeepEqual(baseValue, final)) {
-		return base()
-	}
-	if p, ok := o.transformed(tokens, final); ok {
-		if baseHas {
-			p.Via = append(p.Via, source.Note{At: base().Primary, Says: "the base that this changes"})
-		}
-		return p
-	}
-	p := base()
-	if !baseHas || !namesObject(tokens) {
-		p.Primary.Precision = p.Primary.Precision.Worse(source.Parent)
-	}
-	return p
-}
-
 // namesObject reports whether tokens lead to what tells an object from others.
 func namesObject(tokens []string) bool {
 	return slices.Equal(tokens, []string{"metadata", "name"}) || len(tokens) == 1 && (tokens[0] == "kind" || tokens[0] == "apiVersion")
@@ -449,77 +482,6 @@ func isCollection(v any) bool {
 		return true
 	}
 	return false
-}
-
-// ref returns r at another pointer.
-func ref(tokens []string, r source.Ref) source.Ref {
-	out := source.Ref{Object: "file"}.Child(tokens...)
-	out.Start, out.End, out.Key = r.Start, r.End, r.Key
-	return out
-}
-
-// patched finds the last patch that holds the field: for a scalar, with its
-// final value; for a collection, the patch that brought it in.
-func (o *kustOrigin) patched(tokens []string, final any, isScalar, baseHas bool) (*kustPatch, []string, bool) {
-	for i := len(o.patches) - 1; i >= 0; i-- {
-		p := o.patches[i]
-		at, v, whole, ok := p.find(o.object.Tree, tokens)
-		switch {
-		case !ok:
-		case isScalar && reflect.DeepEqual(v, final), !isScalar && (!baseHas || whole && reflect.DeepEqual(v, final)):
-			return p, at, true
-		}
-	}
-	return nil, nil, false
-}
-
-// find looks for the field of the final object in the patch; whole says that
-// the patch sets this very field rather than something inside it.
-func (p *kustPatch) find(final map[string]any, tokens []string) (at []string, v any, whole, ok bool) {
-	if ops, isJSON := p.tree.([]any); isJSON {
-		return findOperation(final, ops, tokens)
-	}
-	at, v, ok = mapPath(final, p.tree, tokens)
-	return at, v, false, ok
-}
-
-// findOperation looks for the JSON 6902 operation that set the field.
-func findOperation(final map[string]any, ops []any, tokens []string) (at []string, v any, whole, ok bool) {
-	for i := len(ops) - 1; i >= 0; i-- {
-		op := asMap(ops[i])
-		value, has := op["value"]
-		if verb := op["op"]; !has || verb != "add" && verb != "replace" {
-			continue
-		}
-		pointer, _ := op["path"].(string)
-		target := source.PointerTokens(pointer)
-		if len(target) > len(tokens) {
-			continue
-		}
-		holder, depth := walkTokens(final, tokens[:len(target)])
-		if depth < len(target) || !samePath(target, tokens, holder, value) {
-			continue
-		}
-		rest, v, found := mapPath(holder, value, tokens[len(target):])
-		if found {
-			return append([]string{strconv.Itoa(i), "value"}, rest...), v, len(target) == len(tokens), true
-		}
-	}
-	return nil, nil, false, false
-}
-
-// samePath reports whether an operation's path leads to tokens; - stands for
-// the item that holds the operation's value.
-func samePath(target, tokens []string, holder, value any) bool {
-	for i, t := range target {
-		switch {
-		case t == tokens[i]:
-		case t == "-" && i == len(target)-1 && sameItem(holder, value):
-		default:
-			return false
-		}
-	}
-	return true
 }
 
 // mergeKeys are the fields by which Kubernetes tells the items of its lists
@@ -590,19 +552,6 @@ func sameItem(a, b any) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// generatedPlace finds a data key in the generators of the object.
-func (o *kustOrigin) generatedPlace(tokens []string, r source.Ref) (source.Provenance, bool) {
-	if len(tokens) != 2 || tokens[0] != "data" && tokens[0] != "binaryData" && tokens[0] != "stringData" {
-		return source.Provenance{}, false
-	}
-	for i := len(o.generators) - 1; i >= 0; i-- {
-		if p, ok := o.generators[i].locate(tokens[1], r, o.files); ok {
-			return p, true
-		}
-	}
-	return source.Provenance{}, false
-}
-
 func (g *kustGenerator) locate(key string, r source.Ref, files map[string]*source.File) (source.Provenance, bool) {
 	item := strconv.Itoa(g.index)
 	for j := len(g.sources.LiteralSources) - 1; j >= 0; j-- {
@@ -667,6 +616,72 @@ func (g *kustGenerator) locate(key string, r source.Ref, files map[string]*sourc
 	return source.Provenance{}, false
 }
 
+// place is where the value of a key was written; of no key, where the entry is.
+func (g *kustGenerator) place(key string, r source.Ref, files map[string]*source.File) source.Provenance {
+	if key != "" {
+		if p, ok := g.locate(key, r, files); ok {
+			return p
+		}
+	}
+	p := g.node.origin.Locate(source.Ref{Pointer: g.node.pointer(g.field, strconv.Itoa(g.index))})
+	if key != "" {
+		p.Primary.Precision = p.Primary.Precision.Worse(source.Parent)
+	}
+	return p
+}
+
+// mark marks what the generator made; own are the options of its entry.
+func (g *kustGenerator) mark(m *marks, root *yaml.Node, own *types.GeneratorOptions) {
+	item := []string{g.field, strconv.Itoa(g.index)}
+	at := func(keys ...string) writer { return g.node.mark(append(slices.Clip(item), keys...)...) }
+	options := func(key, entry string, local map[string]string) writer {
+		if _, ok := local[entry]; ok {
+			return at("options", key, entry)
+		}
+		return g.node.mark("generatorOptions", key, entry)
+	}
+	if own == nil {
+		own = &types.GeneratorOptions{}
+	}
+	var walk func(n *yaml.Node, tokens []string)
+	walk = func(n *yaml.Node, tokens []string) {
+		k := writer{generator: g, vague: len(tokens) > 0}
+		switch p := strings.Join(tokens[:min(len(tokens), 2)], "/"); {
+		case len(tokens) == 2 && (tokens[0] == "data" || tokens[0] == "binaryData"):
+			k.key, k.vague = tokens[1], false
+		case p == "metadata/name":
+			k = at("name")
+		case p == "metadata/namespace":
+			k = at("namespace")
+		case p == "metadata/labels" && len(tokens) == 3:
+			k = options("labels", tokens[2], own.Labels)
+		case p == "metadata/annotations" && len(tokens) == 3:
+			k = options("annotations", tokens[2], own.Annotations)
+		case p == "type" && g.node.has(append(slices.Clip(item), "type")...):
+			k = at("type")
+		case p == "immutable" && own.Immutable:
+			k = at("options", "immutable")
+		case p == "immutable":
+			k = g.node.mark("generatorOptions", "immutable")
+		}
+		if n.Kind == yaml.ScalarNode {
+			k.text = n.Value
+		}
+		n.Line = m.add(k)
+		m.seen[n] = n.Line
+		for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+			walk(n.Content[i+1], append(slices.Clip(tokens), n.Content[i].Value))
+		}
+	}
+	walk(root, nil)
+}
+
+// has reports whether a field is written.
+func (n *kustNode) has(keys ...string) bool {
+	at := n.field(keys...)
+	return at != nil && at != n.field(keys[:len(keys)-1]...)
+}
+
 // envValue finds the value of a KEY=value line.
 func envValue(text, key string) (start, end int, ok bool) {
 	offset := 0
@@ -680,71 +695,6 @@ func envValue(text, key string) (start, end int, ok bool) {
 		offset += len(line)
 	}
 	return start, end, ok
-}
-
-// transformed finds the line of a kustomization that set a field without a
-// patch: namespace, image, replicas, label, annotation, replacement.
-func (o *kustOrigin) transformed(tokens []string, final any) (source.Provenance, bool) {
-	if len(tokens) == 0 {
-		return source.Provenance{}, false
-	}
-	last := tokens[len(tokens)-1]
-	for i := len(o.from.layers) - 1; i >= 0; i-- {
-		n := o.from.layers[i]
-		if at, ok := o.replaced(n, tokens); ok {
-			return at, true
-		}
-		if keys := n.transformer(tokens, last, final, o); keys != nil {
-			return n.origin.Locate(source.Ref{Pointer: n.pointer(keys...)}), true
-		}
-	}
-	return source.Provenance{}, false
-}
-
-// replaced finds the replacement of n that wrote a field: the last one wins.
-func (o *kustOrigin) replaced(n *kustNode, tokens []string) (source.Provenance, bool) {
-	for i := len(n.spec.Replacements) - 1; i >= 0; i-- {
-		rep := n.spec.Replacements[i]
-		if rep.Path == "" {
-			if keys := o.replacementTarget(&rep.Replacement, tokens); keys != nil {
-				return n.origin.Locate(source.Ref{Pointer: n.pointer(append([]string{"replacements", strconv.Itoa(i)}, keys...)...)}), true
-			}
-			continue
-		}
-		file := o.replacements[path.Join(n.dir, rep.Path)]
-		if file == nil {
-			continue
-		}
-		for j := len(file.list) - 1; j >= 0; j-- {
-			if keys := o.replacementTarget(&file.list[j], tokens); keys != nil {
-				if file.isList {
-					keys = append([]string{strconv.Itoa(j)}, keys...)
-				}
-				return file.origin.Locate(source.Ref{Pointer: "/" + strings.Join(keys, "/")}), true
-			}
-		}
-	}
-	return source.Provenance{}, false
-}
-
-// replacementTarget returns the keys of the path by which a replacement writes
-// the field, nil when it does not.
-func (o *kustOrigin) replacementTarget(rep *types.Replacement, tokens []string) []string {
-	for j, target := range rep.Targets {
-		if target == nil || !o.selectedBy(target.Select) {
-			continue
-		}
-		for f, fieldPath := range target.FieldPaths {
-			if fieldPathMatches(o.object.Tree, fieldPath, tokens) {
-				return []string{"targets", strconv.Itoa(j), "fieldPaths", strconv.Itoa(f)}
-			}
-		}
-	}
-	return nil
-}
-
-func (o *kustOrigin) selectedBy(s *types.Selector) bool {
-	return s == nil || (s.Kind == "" || s.Kind == o.object.Kind) && (s.Name == "" || slices.Contains(o.from.names(), s.Name))
 }
 
 // replacementFile is a file of replacements: one, or a list of them.
@@ -778,124 +728,4 @@ func (a *accumulation) replacementFiles(n *kustNode) {
 		}
 		a.replacements[name] = out
 	}
-}
-
-// transformer returns the keys of the field of n that gave the field its final
-// value, nil when n did not.
-func (n *kustNode) transformer(tokens []string, last string, final any, o *kustOrigin) []string {
-	text, _ := final.(string)
-	k := &n.spec
-	if last == "namespace" && k.Namespace != "" && k.Namespace == text {
-		return []string{"namespace"}
-	}
-	if last == "replicas" {
-		for i, r := range k.Replicas {
-			if final == r.Count && slices.Contains(o.from.names(), r.Name) {
-				return []string{"replicas", strconv.Itoa(i), "count"}
-			}
-		}
-	}
-	if last == "image" {
-		for _, field := range []string{"images", "imageTags"} {
-			list := k.Images
-			if field != "images" {
-				list = n.older.imageTags
-			}
-			for i, img := range list {
-				if key := imageSets(img, text); key != "" {
-					return []string{field, strconv.Itoa(i), key}
-				}
-			}
-		}
-	}
-	parent := ""
-	if len(tokens) > 1 {
-		parent = tokens[len(tokens)-2]
-	}
-	switch parent {
-	case "labels", "matchLabels", "selector":
-		if v, ok := n.older.commonLabels[last]; ok && v == text {
-			return []string{"commonLabels", last}
-		}
-		for i, l := range k.Labels {
-			if v, ok := l.Pairs[last]; ok && v == text {
-				return []string{"labels", strconv.Itoa(i), "pairs", last}
-			}
-		}
-	case "annotations":
-		if v, ok := k.CommonAnnotations[last]; ok && v == text {
-			return []string{"commonAnnotations", last}
-		}
-	}
-	return nil
-}
-
-// imageSets returns the field of an images entry that made image what it is.
-func imageSets(img types.Image, image string) string {
-	name := img.Name
-	if img.NewName != "" {
-		name = img.NewName
-	}
-	rest, ok := strings.CutPrefix(image, name)
-	if !ok || rest != "" && rest[0] != ':' && rest[0] != '@' {
-		return ""
-	}
-	switch {
-	case img.Digest != "" && strings.HasSuffix(rest, "@"+img.Digest):
-		return "digest"
-	case img.NewTag != "" && strings.HasPrefix(rest, ":"+img.NewTag):
-		return "newTag"
-	case img.TagSuffix != "" && strings.HasSuffix(rest, img.TagSuffix):
-		return "tagSuffix"
-	case img.NewName != "" && img.NewTag == "" && img.Digest == "":
-		return "newName"
-	}
-	return ""
-}
-
-// fieldPathMatches reports whether a replacement's path
-// (spec.containers.[name=vpn].image, spec.hosts.*) leads to tokens.
-func fieldPathMatches(tree map[string]any, fieldPath string, tokens []string) bool {
-	parts := splitFieldPath(fieldPath)
-	if len(parts) != len(tokens) {
-		return false
-	}
-	var v any = tree
-	for i, part := range parts {
-		next, ok := member(v, tokens[i])
-		if !ok {
-			return false
-		}
-		if cond, isCond := strings.CutPrefix(part, "["); isCond {
-			key, want, _ := strings.Cut(strings.TrimSuffix(cond, "]"), "=")
-			if got, _ := asMap(next)[key].(string); got != want {
-				return false
-			}
-		} else if part != "*" && part != tokens[i] {
-			return false
-		}
-		v = next
-	}
-	return true
-}
-
-// splitFieldPath splits at dots outside of brackets; \. is a dot.
-func splitFieldPath(s string) []string {
-	var parts []string
-	var b strings.Builder
-	inBrackets := false
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == '\\' && i+1 < len(s) && s[i+1] == '.':
-			i++
-			b.WriteByte('.')
-		case c == '.' && !inBrackets:
-			parts = append(parts, b.String())
-			b.Reset()
-		default:
-			inBrackets = c == '[' || inBrackets && c != ']'
-			b.WriteByte(c)
-		}
-	}
-	return append(parts, b.String())
 }

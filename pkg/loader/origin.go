@@ -329,6 +329,9 @@ func (o *textOrigin) locate(root *yaml.Node, f found, r source.Ref) source.Prove
 			precision = source.Parent
 		}
 	}
+	if n := f.node; r.End == 0 && n.Kind == yaml.ScalarNode && n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
+		start, end = o.blockMark(f, start, end)
+	}
 	if f.key != nil && (start == end || r.Key && len(f.rest) == 0) {
 		// An empty value is nowhere; its key is what a reader sees.
 		start, end = o.doc.mark(f.key)
@@ -348,7 +351,29 @@ func (o *textOrigin) locate(root *yaml.Node, f found, r source.Ref) source.Prove
 		at := o.m.Map(o.doc.start(f.alias), o.doc.end(f.alias)).Primary
 		p.Via = append(p.Via, source.Note{At: at, Says: "used here by the alias *" + f.alias.Value})
 	}
+	if n := f.node; n.Kind == yaml.AliasNode && n.Alias != nil && n.Alias.Kind == yaml.ScalarNode {
+		at := o.m.Map(o.doc.mark(n.Alias)).Primary
+		p.Via = append(p.Via, source.Note{At: at, Says: "the value that the alias stands for"})
+	}
 	return p
+}
+
+// blockMark are the bytes to point at for a block of text: its key and the sign
+// that begins it; of a list item, its first line.
+func (o *textOrigin) blockMark(f found, start, end int) (from, to int) {
+	if f.key != nil {
+		if key := o.doc.start(f.key); o.doc.lineStart(key) == o.doc.lineStart(start) {
+			return key, end
+		}
+		return start, end
+	}
+	if m, ok := o.doc.scalar(f.node); ok && f.node.Value != "" {
+		line, _, _ := strings.Cut(f.node.Value, "\n")
+		if from, to = m.span(0, len(line)); to > from {
+			return from, min(to, o.doc.lineEnd(from))
+		}
+	}
+	return start, end
 }
 
 func (o *textOrigin) isBase64(pointer string) bool {

@@ -27,6 +27,7 @@ type tree struct {
 	below     string
 	fileBytes int64
 	overlaid  []overlaid
+	replays   replays
 }
 
 // openTree opens the directory dir; opts.Dir decides how paths are shown.
