@@ -90,6 +90,8 @@ more routes than was meant, ranges that overlap. It works offline.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
+	// Given here, it gets no -v, which is --verbose of other commands.
+	root.Flags().Bool("version", false, "print the version of vpnlint")
 	root.SetVersionTemplate("vpnlint {{.Version}}\n")
 	root.SuggestionsMinimumDistance = 2
 	root.SetUsageFunc(plainUsage(root.UsageFunc()))

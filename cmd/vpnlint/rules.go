@@ -40,10 +40,17 @@ func userRulesFlag(f *pflag.FlagSet, dirs *[]string) {
 
 func newExplain(std streams) *cobra.Command {
 	var user []string
+	var output string
 	cmd := &cobra.Command{
-		Use:     "explain RULE...",
-		Short:   "Show the page of a rule: what it finds, why, and how to mend it",
-		Example: "  vpnlint explain VPN101\n  vpnlint explain forwarding-not-declared",
+		Use:   "explain RULE...",
+		Short: "Show the page of a rule: what it finds, why, and how to mend it",
+		Long: `Shows the page of a rule: what happens to the packet, when the rule fires and
+when it stays silent, an example with what vpnlint says of it, how to verify it on
+a running cluster, and how to suppress it. In a terminal it is plain text; into a
+file or pipe goes the Markdown that it is made of.`,
+		Example: `  vpnlint explain VPN101
+  vpnlint explain forwarding-not-declared
+  vpnlint explain VPN101 -o markdown`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return errors.New(`explain: no RULE given: "vpnlint rules" lists them`)
@@ -55,20 +62,52 @@ func newExplain(std streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			for _, arg := range args {
+			write, err := pageWriter(output, std)
+			if err != nil {
+				return err
+			}
+			for i, arg := range args {
 				page, ok := l.Page(ruleID(l.Rules(), arg))
 				if !ok {
 					return noRule(l.Rules(), arg)
 				}
-				if _, err := io.WriteString(std.out, withoutComment(page)); err != nil {
-					return err
+				if i > 0 {
+					fmt.Fprintln(std.out)
+				}
+				if err := write(withoutComment(page)); err != nil {
+					return fmt.Errorf("write the page: %w", err)
 				}
 			}
 			return nil
 		},
 	}
 	userRulesFlag(cmd.Flags(), &user)
+	cmd.Flags().StringVarP(&output, "output", "o", "", "`FORMAT`: text or markdown (default: text in a terminal, else markdown)")
 	return cmd
+}
+
+// pageWriter returns what writes a page of Markdown in a format, "" for the one
+// that the stream is for.
+func pageWriter(format string, std streams) (func(page string) error, error) {
+	_, isTerminal := terminal(std.out)
+	if format == "" {
+		format = "markdown"
+		if isTerminal {
+			format = "text"
+		}
+	}
+	switch format {
+	case "markdown":
+		return func(page string) error {
+			_, err := io.WriteString(std.out, page)
+			return err
+		}, nil
+	case "text":
+		options := report.Options{Width: width(std.out), Color: isTerminal && colourWanted()}
+		return func(page string) error { return report.Page(std.out, page, options) }, nil
+	default:
+		return nil, fmt.Errorf("--output %q: want text or markdown", format)
+	}
 }
 
 // ruleID returns the id of a rule that is named by its id or its name.

@@ -22,7 +22,7 @@ func reportOptions(flags lintFlags, std streams, dir string) (report.Options, er
 	case "never":
 	case "auto":
 		_, isTerminal := terminal(std.out)
-		o.Color = isTerminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+		o.Color = isTerminal && colourWanted()
 	default:
 		return o, fmt.Errorf("--color %q: want auto, always or never", flags.color)
 	}
@@ -36,6 +36,9 @@ func reportOptions(flags lintFlags, std streams, dir string) (report.Options, er
 	}
 	return o, nil
 }
+
+// colourWanted reports whether the environment lets a terminal have colours.
+func colourWanted() bool { return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" }
 
 func terminal(w io.Writer) (fd int, ok bool) {
 	f, isFile := w.(*os.File)

@@ -25,7 +25,7 @@ func (t *textWriter) excerpts(f *finding.Finding) {
 	}
 	t.excerpt(f.Primary, gutter, func(s string) string { return t.paint.severity(f.Severity, s) }, "^")
 	for _, n := range f.Related {
-		where := address(n.At)
+		where := address(n.At, t.dir)
 		if n.At.File == f.Primary.File && known(n.At) {
 			where = t.place(n.At) // the header above names the file
 		}

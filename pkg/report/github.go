@@ -35,7 +35,7 @@ func GitHub(w io.Writer, r Report, o Options) error {
 		c.scope(r, f)
 		for _, n := range f.Related {
 			n.At.File, _ = underSourceRoot(n.At.File, o)
-			c.says = append(c.says, address(n.At)+": "+n.Says)
+			c.says = append(c.says, address(n.At, "")+": "+n.Says)
 		}
 		for _, fix := range f.Fixes {
 			c.says = append(c.says, "fix: "+fix.Title)

@@ -1,7 +1,9 @@
 package report
 
 import (
+	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/vpnlint/vpnlint/pkg/source"
 )
@@ -37,10 +39,26 @@ func normal(s source.Span) source.Span {
 
 // address is file:line:col, as editors and terminals make links of it; only the
 // file when no line is known.
-func address(l source.Location) string {
+func address(l source.Location, dir string) string {
+	file := visible(spoken(l.File, dir))
 	if !known(l) {
-		return visible(l.File)
+		return file
 	}
 	s := normal(l.Span)
-	return visible(l.File) + ":" + strconv.Itoa(s.Start.Line) + ":" + strconv.Itoa(s.Start.Column)
+	return file + ":" + strconv.Itoa(s.Start.Line) + ":" + strconv.Itoa(s.Start.Column)
+}
+
+// spoken returns a path as people write it: nobody leads from dir up to the very
+// root and down again to /dev/null.
+func spoken(file, dir string) string {
+	const up = "../"
+	climbs := 0
+	for rest := file; strings.HasPrefix(rest, up); rest = rest[len(up):] {
+		climbs++
+	}
+	parts := strings.Count(filepath.ToSlash(filepath.Clean(dir)), "/")
+	if climbs == 0 || dir == "" || climbs != parts {
+		return file
+	}
+	return filepath.ToSlash(filepath.Join(dir, filepath.FromSlash(file)))
 }

@@ -395,7 +395,7 @@ func rangeTable(w io.Writer, p AddressPlan, paint painter, width int) error {
 		cluster := clampInt(max(widthOf(widest.cluster), widthOf(widest.use)), 7, free*30/100)
 		prefix := clampInt(max(widthOf(widest.prefix), widthOf(widest.size)), 9, free*34/100)
 		g.widths = []int{cluster, prefix, free - cluster - prefix}
-		g.header = []string{"CLUSTER ROLE", "PREFIX ADDRESSES", "DECLARED AT STRENGTH"}
+		g.header = []string{"CLUSTER\nROLE", "PREFIX\nADDRESSES", "DECLARED AT (STRENGTH)"}
 		for _, r := range rows {
 			g.add(nil, r.cluster+"\n"+r.use, r.prefix+"\n"+r.size, r.place+" ("+r.strength+")")
 		}

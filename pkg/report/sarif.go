@@ -32,6 +32,8 @@ const (
 	fingerprintKey = "vpnlint/v1"
 	// maxResults is what GitHub accepts in one run.
 	maxResults = 25000
+	// helpRoot is where the pages of the rules are published.
+	helpRoot = "https://github.com/vpnlint/vpnlint/blob/main/rules/docs/"
 	// maxShortText is what GitHub shows of a rule's short texts.
 	maxShortText = 1024
 )
@@ -116,6 +118,9 @@ func sarifRule(m finding.RuleMeta) *sarif.ReportingDescriptor {
 	if m.Name != "" {
 		d.WithName(m.Name)
 	}
+	if !m.User && m.Since != "" {
+		d.WithHelpURI(helpRoot + m.ID + ".md")
+	}
 	d.WithShortDescription(multiformat(shorten(title, maxShortText), ""))
 	d.WithFullDescription(multiformat(shorten(firstOf(m.Description, title), maxShortText), ""))
 	text, markdown := ruleHelp(m, title)
@@ -181,7 +186,7 @@ func ruleHelp(m finding.RuleMeta, title string) (text, markdown string) {
 func (s *sarifWriter) result(f *finding.Finding) *sarif.Result {
 	index := s.rules[f.Rule]
 	out := sarif.NewRuleResult(f.Rule).WithRuleIndex(index).WithLevel(string(f.Severity))
-	out.Message = message(f.Message)
+	out.Message = linkedMessage(f.Message, f.Related)
 	primary := s.location(f.Primary)
 	if f.Object.Kind != "" {
 		logical := sarif.NewLogicalLocation()
@@ -455,6 +460,28 @@ func message(text string) *sarif.Message {
 	m := sarif.NewMessage()
 	m.Text = ptr(strings.ReplaceAll(text, "](", "] ("))
 	return m
+}
+
+// linkedMessage is a message with links to the related locations: code hosts show
+// those that a message names, and no others. Their ids count from 1.
+func linkedMessage(text string, related []source.Note) *sarif.Message {
+	m := message(text)
+	var links []string
+	for i, n := range related {
+		if says := strings.Join(strings.Fields(n.Says), " "); says != "" {
+			links = append(links, fmt.Sprintf("[%s](%d)", escapeLink(says), i+1))
+		}
+	}
+	if len(links) > 0 {
+		// Ours are links only where all other brackets are none.
+		m.Text = ptr(escapeLink(*message(text).Text) + ". See: " + strings.Join(links, "; ") + ".")
+	}
+	return m
+}
+
+// escapeLink keeps brackets from being read as a link (SARIF 2.1.0, 3.11.6).
+func escapeLink(text string) string {
+	return strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`).Replace(text)
 }
 
 func multiformat(text, markdown string) *sarif.MultiformatMessageString {

@@ -30,7 +30,7 @@ type tableRow struct {
 func Table(w io.Writer, r Report, o Options) error {
 	width := max(widthOrDefault(o), minWidth)
 	paint := painter{on: o.Color}
-	rows := tableRows(r, paint)
+	rows := tableRows(r, paint, o.Dir)
 	if len(rows) == 0 {
 		_, err := io.WriteString(w, newTextWriter(r, o).summary()+"\n")
 		return writing(err)
@@ -45,7 +45,7 @@ func Table(w io.Writer, r Report, o Options) error {
 		free := width - frame(3)
 		place = clampInt(max(object, place), len("OBJECT"), free*36/100)
 		g.widths = []int{kind, place, free - kind - place}
-		g.header = []string{"SEVERITY RULE", "OBJECT PLACE", "MESSAGE"}
+		g.header = []string{"SEVERITY\nRULE", "OBJECT\nPLACE", "MESSAGE"}
 		for _, row := range rows {
 			g.add(row.paint, row.kind+"\n"+row.rule, row.object+"\n"+row.place, row.message)
 		}
@@ -63,7 +63,7 @@ func Table(w io.Writer, r Report, o Options) error {
 	return g.write(w)
 }
 
-func tableRows(r Report, paint painter) []tableRow {
+func tableRows(r Report, paint painter, dir string) []tableRow {
 	var rows []tableRow
 	for i := range r.Findings {
 		f := &r.Findings[i]
@@ -72,7 +72,7 @@ func tableRows(r Report, paint painter) []tableRow {
 		}
 		row := tableRow{
 			paint: func(s string) string { return paint.severity(f.Severity, s) },
-			kind:  string(f.Severity), rule: f.Rule, place: address(f.Primary), message: f.Message,
+			kind:  string(f.Severity), rule: f.Rule, place: address(f.Primary, dir), message: f.Message,
 		}
 		if clusters := r.clustersOf(f); clusters != "" && !strings.HasPrefix(f.Message, "in "+clusters+", ") {
 			row.message += " (" + clusters + ")"
@@ -89,7 +89,7 @@ func tableRows(r Report, paint painter) []tableRow {
 		g := &r.Gaps[i]
 		row := tableRow{
 			paint: func(s string) string { return paint.gap(g.Kind, s) },
-			kind:  string(g.Kind), rule: "gap", place: visible(g.File),
+			kind:  string(g.Kind), rule: "gap", place: visible(spoken(g.File, dir)),
 			message: g.What + ": " + g.Why + "; " + g.Consequence,
 		}
 		if g.Line > 0 {
@@ -113,28 +113,51 @@ func RulesTable(w io.Writer, rules []finding.RuleMeta, o Options) error {
 	}
 	g := grid{paint: paint, footer: plural(len(rules), "rule")}
 	rule, severity := len("VPN101"), len("SEVERITY")
+	for i := range rules {
+		rule = max(rule, widthOf(rules[i].ID))
+		for _, s := range severities(&rules[i]) {
+			severity = max(severity, len(s))
+		}
+	}
 	if width < wideTable {
 		free := width - frame(3)
 		name = min(max(name, family), free*42/100)
+		severity = max(rule, severity)
 		g.widths = []int{severity, name, free - severity - name}
-		g.header = []string{"RULE SEVERITY", "NAME FAMILY", "TITLE"}
+		g.header = []string{"RULE\nSEVERITY", "NAME\nFAMILY", "TITLE"}
 	} else {
 		free := width - frame(5)
 		name, family = min(name, free*28/100), min(family, free*12/100)
+		for i := range rules {
+			severity = max(severity, len(strings.Join(severities(&rules[i]), " ")))
+		}
 		g.widths = []int{rule, severity, family, name, free - rule - severity - family - name}
 		g.header = []string{"RULE", "SEVERITY", "FAMILY", "NAME", "TITLE"}
 	}
 	for i := range rules {
 		m := &rules[i]
 		painted := func(s string) string { return paint.severity(m.Severity(), s) }
+		all := strings.Join(severities(m), " ")
 		if width < wideTable {
-			g.add(paint.bold, m.ID+"\n"+string(m.Severity()), m.Name+"\n"+m.Family, m.Title)
+			g.add(paint.bold, m.ID+"\n"+all, m.Name+"\n"+m.Family, m.Title)
 			continue
 		}
-		g.add(paint.bold, m.ID, string(m.Severity()), m.Family, m.Name, m.Title)
+		g.add(paint.bold, m.ID, all, m.Family, m.Name, m.Title)
 		g.rows[len(g.rows)-1].paint = []func(string) string{paint.bold, painted}
 	}
 	return g.write(w)
+}
+
+// severities are a rule's, the default first, each with a comma but the last.
+func severities(m *finding.RuleMeta) []string {
+	out := make([]string, len(m.Severities))
+	for i, s := range m.Severities {
+		out[i] = string(s)
+		if i < len(out)-1 {
+			out[i] += ","
+		}
+	}
+	return out
 }
 
 func clampInt(n, low, high int) int { return max(low, min(n, high)) }
@@ -230,7 +253,10 @@ func (g *grid) write(w io.Writer) error {
 	)
 	var header []any
 	for i, title := range g.header {
-		lines := wrap(title, g.widths[i])
+		var lines []string
+		for part := range strings.SplitSeq(title, "\n") {
+			lines = append(lines, wrap(part, g.widths[i])...)
+		}
 		for j, l := range lines {
 			lines[j] = g.paint.bold(l)
 		}

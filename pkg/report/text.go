@@ -39,6 +39,7 @@ type textWriter struct {
 	width  int // of the terminal
 	prose  int // of wrapped text
 	paint  painter
+	dir    string // the working directory
 	// remedies are what to do, by rule.
 	remedies map[string]string
 	b        strings.Builder
@@ -46,7 +47,7 @@ type textWriter struct {
 
 func newTextWriter(r Report, o Options) *textWriter {
 	width := max(widthOrDefault(o), minWidth)
-	t := &textWriter{report: r, width: width, prose: min(width, maxProse), paint: painter{on: o.Color}, remedies: map[string]string{}}
+	t := &textWriter{report: r, width: width, prose: min(width, maxProse), paint: painter{on: o.Color}, dir: o.Dir, remedies: map[string]string{}}
 	for _, m := range r.Rules {
 		t.remedies[m.ID] = prose(m.Remedy)
 	}
@@ -81,7 +82,7 @@ func (t *textWriter) findings() {
 			widest = max(widest, len(place))
 			severity = max(severity, len(t.shown[end].Severity))
 		}
-		t.line(t.paint.bold(visible(file)))
+		t.line(t.paint.bold(visible(spoken(file, t.dir))))
 		for i := start; i < end; i++ {
 			t.finding(&t.shown[i], fmt.Sprintf("%*s", widest, places[i-start]), severity)
 			t.line("")
@@ -250,7 +251,7 @@ func (t *textWriter) gaps() {
 		g := &t.report.Gaps[i]
 		var head []string
 		if g.File != "" {
-			at := visible(g.File)
+			at := visible(spoken(g.File, t.dir))
 			if g.Line > 0 {
 				at += ":" + strconv.Itoa(g.Line)
 			}

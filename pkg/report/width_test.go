@@ -6,6 +6,21 @@ import (
 	"testing"
 )
 
+func TestSpokenPaths(t *testing.T) {
+	for _, tc := range []struct{ file, dir, want string }{
+		{"a.yaml", "/work/tree", "a.yaml"},
+		{"../other/a.yaml", "/work/tree", "../other/a.yaml"},
+		{"../../dev/null", "/work/tree", "/dev/null"},
+		{"../../dev/null", "", "../../dev/null"},
+		{"..a/b", "/work", "..a/b"},
+		{"dev/null", "/", "dev/null"},
+	} {
+		if got := spoken(tc.file, tc.dir); got != tc.want {
+			t.Errorf("%s from %s: %s, want %s", tc.file, tc.dir, got, tc.want)
+		}
+	}
+}
+
 // What is wrapped is the same command: a shell joins the lines again.
 func TestWrappedCommands(t *testing.T) {
 	for _, tc := range []struct {
