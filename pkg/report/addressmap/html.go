@@ -46,11 +46,22 @@ th,td{text-align:left;vertical-align:top;padding:5px 12px;border-bottom:1px soli
 th{color:#59636e;font-weight:600;white-space:nowrap}
 td{white-space:pre-line;min-width:4em}
 td.code{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;font-size:12px;white-space:pre-wrap}
-a{color:#0969da}
+a{color:#0969da;overflow-wrap:anywhere}
+/* Where the map would shrink below what can be read, it scrolls; rows become cards. */
+@media (max-width: 860px){
+body{margin:16px}
+.map{max-width:none}
+table,tbody,tr,td{display:block}
+thead{position:absolute;left:-9999px}
+tr{border:1px solid #d1d9e0;border-radius:8px;margin:0 0 10px;padding:4px 0}
+td{border:0;padding:2px 12px 2px 112px;position:relative}
+td:empty{display:none}
+td[data-label]::before{content:attr(data-label);position:absolute;left:12px;color:#59636e;font:600 12px/20px system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans","Liberation Sans",sans-serif}
+}
 @media (prefers-color-scheme: dark){
 body{color:#f0f6fc;background:#0d1117}
-th,td{border-color:#3d444d}
-th{color:#9198a1}
+th,td,tr{border-color:#3d444d}
+th,td[data-label]::before{color:#9198a1}
 a{color:#58a6ff}
 }
 `
@@ -93,10 +104,14 @@ func (d *drawing) table(t Table) {
 	d.line("</tr></thead>\n<tbody>")
 	for _, row := range t.Rows {
 		d.line("<tr>")
-		for _, c := range row {
+		for i, c := range row {
+			label := ""
+			if i < len(t.Columns) && t.Columns[i] != "" {
+				label = ` data-label="` + escape(t.Columns[i]) + `"`
+			}
 			lines := strings.Split(c.Text, "\n")
-			for i, l := range lines {
-				lines[i] = escape(l)
+			for j, l := range lines {
+				lines[j] = escape(l)
 			}
 			if c.Text == "" {
 				lines = nil
@@ -112,7 +127,7 @@ func (d *drawing) table(t Table) {
 			if c.Code {
 				class = ` class="code"`
 			}
-			d.line("<td%s>%s</td>", class, strings.Join(lines, "\n"))
+			d.line("<td%s%s>%s</td>", class, label, strings.Join(lines, "\n"))
 		}
 		d.line("</tr>")
 	}
