@@ -487,6 +487,7 @@ func (d *decoder) take(v any, root *yaml.Node, doc *document, pointer string) {
 	apiVersion, kind := identify(tree, d.file.Path())
 	if apiVersion == "" || kind == "" {
 		d.notObject(root, doc, len(tree) > 0)
+		d.nearlyWorkload(tree, root, doc)
 		return
 	}
 	if items, ok := listItems(kind, tree); ok {
@@ -521,6 +522,35 @@ func (d *decoder) notObject(root *yaml.Node, doc *document, something bool) {
 	}
 	d.addGap(finding.Unmodelled, offset, "the chart renders a document that is no Kubernetes object",
 		"it has no apiVersion and kind, so the API server would refuse it", "the document was not checked")
+}
+
+const noAPIVersion = " without an apiVersion"
+
+// nearlyWorkload notes what is a workload but for its apiVersion: whoever wrote it
+// takes it for one, and the API server does not.
+func (d *decoder) nearlyWorkload(tree map[string]any, root *yaml.Node, doc *document) {
+	kind, _ := tree["kind"].(string)
+	lead, ok := map[string][]string{
+		"Pod": {"spec"}, "Deployment": {"spec", "template", "spec"}, "StatefulSet": {"spec", "template", "spec"},
+		"DaemonSet": {"spec", "template", "spec"}, "ReplicaSet": {"spec", "template", "spec"}, "Job": {"spec", "template", "spec"},
+		"CronJob": {"spec", "jobTemplate", "spec", "template", "spec"},
+	}[kind]
+	if _, has := tree["apiVersion"]; has || !ok || d.unit.kind != source.Manifest {
+		return
+	}
+	pod := tree
+	for _, key := range lead {
+		pod, _ = pod[key].(map[string]any)
+	}
+	if containers, _ := pod["containers"].([]any); len(containers) == 0 {
+		return
+	}
+	offset := doc.chunk.start
+	if root != nil {
+		offset = doc.start(root)
+	}
+	d.addGap(finding.Unmodelled, offset, "a "+kind+noAPIVersion,
+		"the API server refuses it; write the apiVersion, or correct its spelling", "it was not checked")
 }
 
 func (d *decoder) add(tree map[string]any, apiVersion, kind string, root *yaml.Node, doc *document, pointer string) {

@@ -479,10 +479,7 @@ func (l *load) decode(ctx context.Context, f *source.File, dir string, named boo
 			Consequence: "whatever it declares is missing from this report",
 		}}}}
 	}
-	if !named && !mayHoldObjects(f.Text()) {
-		if hasKey(f.Text(), "kind") && strings.Contains(f.Text(), "containers") {
-			return outcome{skip: "it has kind and containers, but no apiVersion, without which it is no Kubernetes object"}
-		}
+	if !named && !mayHoldObjects(f.Text()) && !(hasKey(f.Text(), "kind") && strings.Contains(f.Text(), "ontainers")) {
 		return outcome{skip: "it was not parsed, for it names no apiVersion and kind"}
 	}
 	u := unit{kind: source.Manifest, dir: dir}
@@ -491,7 +488,8 @@ func (l *load) decode(ctx context.Context, f *source.File, dir string, named boo
 		// A build instruction, not an object of a cluster.
 		return strings.HasPrefix(o.APIVersion, "kustomize.config.k8s.io/")
 	})
-	if len(objects) == 0 && !named && !looksKubernetes(f.Text()) {
+	nearly := func(g finding.Gap) bool { return strings.HasSuffix(g.What, noAPIVersion) }
+	if len(objects) == 0 && !named && !looksKubernetes(f.Text()) && !slices.ContainsFunc(gaps, nearly) {
 		if len(gaps) > 0 {
 			return outcome{skip: "it does not parse (" + gaps[0].Why + ") and does not look like Kubernetes"}
 		}
