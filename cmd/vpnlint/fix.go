@@ -22,6 +22,7 @@ import (
 func newFix(std streams) *cobra.Command {
 	var flags lintFlags
 	var write, review bool
+	var valuesOut string
 	var only []string
 	cmd := &cobra.Command{
 		Use:   "fix [PATH...]",
@@ -39,19 +40,26 @@ are reported and neither is taken. A file that was changed after it was read, or
 that a link leads to outside of the work tree, is refused, and nothing is written
 then. A second run changes nothing.
 
+A chart is mended by its values, where its templates let them: in its own
+values.yaml, or in the -f file that sets the value. --values-out writes the same
+as a small values file of its own, for a chart that you do not change: a packed
+one, or somebody else's. It is for one chart, and FILE must not exist.
+
 Exit code 0: there is nothing to fix, or everything was written. 1: fixes are
 shown, or left. 2: wrong usage. 3: something could not be read (--allow-gaps).`,
 		Example: `  vpnlint fix
   vpnlint fix clusters/prod > fixes.patch
-  vpnlint fix --write clusters/prod`,
+  vpnlint fix --write clusters/prod
+  vpnlint fix --values-out vpn.values.yaml charts/openvpn`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runFix(cmd, pathsOr(args), flags, fixFlags{write: write, review: review, rules: only}, std)
+			return runFix(cmd, pathsOr(args), flags, fixFlags{write: write, review: review, rules: only, valuesOut: valuesOut}, std)
 		},
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.BoolVarP(&write, "write", "w", false, "write the fixes to the files")
-	f.BoolVar(&review, "review", false, "with --write: also those that need a decision, which you have made")
+	f.BoolVar(&review, "review", false, "with --write or --values-out: also those that need a decision, which you have made")
+	f.StringVar(&valuesOut, "values-out", "", "write what mends a chart to a new values `FILE`, for -f (\"-\": standard output)")
 	f.StringSliceVar(&only, "rule", nil, "mend findings of this `RULE` only, such as VPN302 (repeatable)")
 	inputFlags(f, &flags)
 	f.BoolVar(&flags.allowGaps, "allow-gaps", false, "do not exit with 3 for inputs that could not be read")
@@ -107,12 +115,16 @@ const maxRounds = 8
 type fixFlags struct {
 	write, review bool
 	rules         []string
+	valuesOut     string
 }
 
 func runFix(cmd *cobra.Command, paths []string, flags lintFlags, how fixFlags, std streams) error {
 	write, review := how.write, how.review
-	if review && !write {
-		return errors.New("--review goes with --write: without it all fixes are shown")
+	switch {
+	case write && how.valuesOut != "":
+		return errors.New("--write and --values-out are two ways to apply the same fixes: choose one")
+	case review && !write && how.valuesOut == "":
+		return errors.New("--review goes with --write or --values-out: without them all fixes are shown")
 	}
 	if err := flags.prepare(cmd, std); err != nil {
 		return err
@@ -132,6 +144,9 @@ func runFix(cmd *cobra.Command, paths []string, flags lintFlags, how fixFlags, s
 	}
 	proving := flags.proving(opts, std)
 	proving.Rules = how.rules
+	if how.valuesOut != "" {
+		return runValuesOut(cmd.Context(), linter, paths, flags, how, proving, std)
+	}
 	done, err := fix.All(cmd.Context(), linter, paths, proving, maxRounds, func(f finding.Fix) bool {
 		return !write || review || f.Review == ""
 	})
@@ -153,7 +168,7 @@ func runFix(cmd *cobra.Command, paths []string, flags lintFlags, how fixFlags, s
 	if code := policy.ExitCode(done.Report); code != lint.ExitClean {
 		return exitError{code: code}
 	}
-	if !write && len(done.Changes) > 0 || len(done.Conflicts) > 0 || len(done.Left) > 0 {
+	if !write && len(done.Changes) > 0 || len(done.Conflicts) > 0 || len(done.Left) > 0 || len(done.Unwritable) > 0 {
 		return exitError{code: lint.ExitFindings}
 	}
 	return nil
@@ -200,9 +215,15 @@ func fixWords(done fix.Done, write bool) string {
 	for _, c := range done.Left {
 		b.WriteString(strings.Join(choiceWords(c), "\n") + "\n  not written: --review writes it\n")
 	}
+	for _, c := range done.Unwritable {
+		b.WriteString(strings.Join(choiceWords(c), "\n") + "\n  not written: --values-out FILE writes it to a values file\n")
+	}
 	for _, c := range done.Conflicts {
 		b.WriteString(report.Plain(fmt.Sprintf("%s:%d: two fixes do not go together, so neither was taken: %q for %s and %q for %s (--rule takes one)",
-			c.File, c.Line, c.A.Fix.Title, c.A.Findings[0].Rule, c.B.Fix.Title, c.B.Findings[0].Rule)) + "\n")
+			c.File, c.Line, c.A.Fix.Title, whose(c.A), c.B.Fix.Title, whose(c.B))) + "\n")
 	}
 	return b.String()
 }
+
+// whose names the first finding that a fix mends.
+func whose(c fix.Choice) string { return c.Findings[0].Rule + " of " + c.Findings[0].Object.String() }

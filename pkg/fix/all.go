@@ -18,7 +18,10 @@ type Done struct {
 	Changes   []Change
 	Conflicts []Conflict
 	Left      []Choice
-	Late      int
+	// Unwritable are fixes of findings that no file can be changed for: values of
+	// a packed chart, or those that --set sets (OverrideFor).
+	Unwritable []Choice
+	Late       int
 }
 
 // All proves, merges and applies in memory, again and again until nothing is left
@@ -46,7 +49,7 @@ func All(ctx context.Context, linter *lint.Linter, paths []string, opts Options,
 		if err != nil {
 			return Done{}, err
 		}
-		done.Conflicts, done.Left = m.Conflicts, m.Left
+		done.Conflicts, done.Left, done.Unwritable = m.Conflicts, m.Left, onlyValues(&proved.Report)
 		if len(m.Changes) == 0 {
 			break
 		}

@@ -91,6 +91,9 @@ func (v *chartView) grow(path []string, item any) change {
 // them where there are such files, and as an override in any case.
 func (v *chartView) candidate(what string, size int, changes ...change) Candidate {
 	c := Candidate{Title: what, Size: size, Chart: v.object.Path, Values: override(v.values().Tree, changes)}
+	if v.bench.byValues {
+		return c
+	}
 	edits, err := v.edits(changes)
 	if err != nil {
 		// There is no text to change: an override still can.
@@ -191,7 +194,7 @@ func (v *chartView) edits(changes []change) ([]finding.Edit, error) {
 				return nil, err
 			}
 			name := at.File.Path()
-			if v.Report.Files[name] == nil {
+			if v.Report.Files[name] == nil || sealed(at.File) {
 				return nil, errNoEdit
 			}
 			same := func(p placed) bool { return slices.Equal(p.keys, at.Keys) }

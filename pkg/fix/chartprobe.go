@@ -334,9 +334,11 @@ type bench struct {
 	slots  map[string][]slot
 	// names are the variables that slots are the values of, by slot.
 	names map[string]string
+	// byValues: what the values do is wanted, not how files are edited.
+	byValues bool
 }
 
-func newBench(ctx context.Context, opts lint.Options) *bench {
+func newBench(ctx context.Context, opts lint.Options, byValues bool) *bench {
 	render := func(chart string, values map[string]any) *loader.Result {
 		load := opts.Load
 		if opts.Plan != nil {
@@ -349,5 +351,5 @@ func newBench(ctx context.Context, opts lint.Options) *bench {
 		}
 		return r
 	}
-	return &bench{render: render, slots: map[string][]slot{}, names: map[string]string{}}
+	return &bench{render: render, slots: map[string][]slot{}, names: map[string]string{}, byValues: byValues}
 }

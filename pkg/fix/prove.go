@@ -33,6 +33,9 @@ type Options struct {
 	// Refused, if it is not nil, is told of each candidate that was not proved, and
 	// why.
 	Refused func(f *finding.Finding, title, why string)
+
+	// byValues: only values of charts are wanted, and proved as an override.
+	byValues bool
 }
 
 // The default bounds. A finding has few ways to be mended, and a proof costs as
@@ -90,7 +93,7 @@ type prover struct {
 // all gives each finding its fixes.
 func (p *prover) all(ctx context.Context) (late int, err error) {
 	table := proposers()
-	shared := Context{Report: p.report, Options: p.opts.Lint, Paths: p.paths, catalog: p.linter.Catalog(), texts: textsCache(), bench: newBench(ctx, p.opts.Lint)}
+	shared := Context{Report: p.report, Options: p.opts.Lint, Paths: p.paths, catalog: p.linter.Catalog(), texts: textsCache(), bench: newBench(ctx, p.opts.Lint, p.opts.byValues)}
 	for i := range p.report.Findings {
 		f := &p.report.Findings[i]
 		if f.Suppressed != nil || len(table[f.Rule]) == 0 || len(p.opts.Rules) > 0 && !slices.Contains(p.opts.Rules, f.Rule) {
@@ -105,7 +108,11 @@ func (p *prover) all(ctx context.Context) (late int, err error) {
 		if c.Reading = p.readingOf(f); c.Reading == nil {
 			continue
 		}
-		fixes, err := p.one(ctx, f, c.candidates(table))
+		candidates := c.candidates(table)
+		if p.opts.byValues {
+			candidates = slices.DeleteFunc(candidates, func(c Candidate) bool { return len(c.Values) == 0 })
+		}
+		fixes, err := p.one(ctx, f, candidates)
 		if errors.Is(err, errTime) {
 			late++
 			continue
@@ -164,10 +171,14 @@ func (p *prover) one(ctx context.Context, f *finding.Finding, candidates []Candi
 
 // review adds to what must be decided that a file lies beside the paths that were
 // to be linted: what else is made of it was not looked at. A file of a chart stands
-// for the whole chart.
+// for the whole chart, and a values file that was named is one of the inputs.
 func (p *prover) review(f *finding.Finding, c *Candidate) string {
 	said := c.Review
-	paths := p.paths
+	load := p.opts.Lint.Load
+	paths := slices.Concat(p.paths, load.ValuesFiles)
+	for _, set := range load.ValueSets {
+		paths = append(paths, set.Files...)
+	}
 	if r := p.readingOf(f); r != nil {
 		of := Context{Finding: f, Reading: r}
 		if o := of.Object(); o != nil && o.Input == source.Chart {
@@ -175,7 +186,7 @@ func (p *prover) review(f *finding.Finding, c *Candidate) string {
 		}
 	}
 	for _, file := range filesOf(c.Edits) {
-		if !slices.ContainsFunc(paths, func(path string) bool { return liesIn(p.opts.Lint.Load.Dir, path, file) }) {
+		if !slices.ContainsFunc(paths, func(path string) bool { return liesIn(load.Dir, path, file) }) {
 			said = strings.TrimPrefix(said+"; "+file+" lies outside of the paths that were linted, and what else is made of it was not looked at", "; ")
 		}
 	}
@@ -218,6 +229,10 @@ func (p *prover) try(ctx context.Context, c *Candidate) (*picture, error) {
 		return after, nil
 	}
 	opts, err := applied(p.opts.Lint, p.report, c)
+	if p.opts.byValues {
+		opts, err = p.opts.Lint, nil
+		opts.Load.Overrides = withOverride(opts.Load.Overrides, c.Chart, c.Values)
+	}
 	if err != nil || slices.ContainsFunc(filesOf(c.Edits), func(file string) bool { return sealed(p.report.Files[file]) }) {
 		p.known[key] = nil
 		return nil, nil //nolint:nilerr,nilnil // a proposer that cannot be followed proposes nothing
@@ -266,11 +281,7 @@ func applied(opts lint.Options, r *report.Report, c *Candidate) (lint.Options, e
 	}
 	opts.Load.Overlay = overlay
 	if len(c.Edits) == 0 && c.Chart != "" {
-		opts.Load.Overrides = maps.Clone(opts.Load.Overrides)
-		if opts.Load.Overrides == nil {
-			opts.Load.Overrides = map[string]map[string]any{}
-		}
-		opts.Load.Overrides[c.Chart] = mergeValues(opts.Load.Overrides[c.Chart], c.Values)
+		opts.Load.Overrides = withOverride(opts.Load.Overrides, c.Chart, c.Values)
 	}
 	return opts, nil
 }
