@@ -55,6 +55,7 @@ func proposers() map[string][]Proposer {
 		"VPN107": {initContainer, chartForwarding},
 		"VPN108": {initContainer, chartForwarding},
 		"VPN201": {narrowExemption},
+		"VPN202": {writeExemption},
 		"VPN203": {completeExemption},
 		"VPN302": {bypassList, chartBypass},
 		"VPN303": {startupProbe, nativeSidecar, chartGate},

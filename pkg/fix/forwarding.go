@@ -211,10 +211,14 @@ func (init initItem) lines(step int, keyed bool) []string {
 	return append([]string{"- name: " + init.name}, indented(len("- "), lines)...)
 }
 
+// indented moves lines to the right, or to the left.
 func indented(by int, lines []string) []string {
 	out := make([]string, len(lines))
 	for i, line := range lines {
-		if line != "" {
+		switch {
+		case by < 0:
+			out[i] = strings.TrimPrefix(line, pad(-by))
+		case line != "":
 			out[i] = pad(by) + line
 		}
 	}

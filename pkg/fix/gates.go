@@ -58,26 +58,48 @@ func startupProbe(c *Context) []Candidate {
 		return nil
 	}
 	at, ok := c.containerAt(k)
-	if !ok || at.parent(1) == nil || at.parent(1).Kind != yaml.SequenceNode {
+	if !ok {
 		return nil
 	}
-	if key, _ := field(at.node, "startupProbe"); key != nil {
+	edits, ok := at.addProbe(t)
+	if !ok || len(edits) == 0 {
 		return nil
 	}
-	step, _ := at.step()
-	lines := probeOf(t, step)
-	if lines == nil {
-		return nil
-	}
-	return []Candidate{{
-		Title: "give " + k.Name + " a startup probe that waits for the tunnel",
-		Edits: []finding.Edit{at.addField(lines, start()...)},
-	}}
+	return []Candidate{{Title: "give " + k.Name + " a startup probe that waits for the tunnel", Edits: edits}}
 }
 
-// nativeSidecar moves a VPN that is an ordinary container into the list of init
-// containers, with restartPolicy Always and a startup probe: it then starts
-// first, and ends with the pod (FG D5.1, D5.2).
+// addProbe are the edits that give a container its startup probe, none where it has
+// one: as Kubernetes has it, or as app-template's values have it.
+func (p place) addProbe(t *facts.Tunnel) ([]finding.Edit, bool) {
+	step, _ := p.step()
+	probe := probeOf(t, step)
+	list := p.parent(1)
+	if list == nil || probe == nil {
+		return nil, false
+	}
+	if list.Kind == yaml.SequenceNode {
+		if key, _ := field(p.node, "startupProbe"); key != nil {
+			return nil, true
+		}
+		return []finding.Edit{p.addField(probe, start()...)}, true
+	}
+	startup := append([]string{"startup:", pad(step) + "enabled: true", pad(step) + "custom: true", pad(step) + "spec:"}, indented(2*step, indented(-step, probe[1:]))...)
+	key, probes := field(p.node, "probes")
+	switch {
+	case key == nil:
+		return []finding.Edit{p.addField(append([]string{"probes:"}, indented(step, startup)...), start()...)}, true
+	case isBlock(probes) && probes.Kind == yaml.MappingNode:
+		if has, _ := field(probes, "startup"); has != nil {
+			return nil, false // on or off, somebody has decided
+		}
+		return []finding.Edit{p.at(probes).addField(startup)}, true
+	}
+	return nil, false
+}
+
+// nativeSidecar moves a VPN that is an ordinary container among the init
+// containers, with restartPolicy Always and a startup probe: it then starts first,
+// and ends with the pod (FG D5.1, D5.2).
 func nativeSidecar(c *Context) []Candidate {
 	pod, t, k := c.gateOf()
 	if t == nil || k.Stage != facts.Main || !c.knowsSidecars() {
@@ -88,31 +110,35 @@ func nativeSidecar(c *Context) []Candidate {
 		return nil
 	}
 	list, owner := at.parent(1), at.parent(2)
-	if list == nil || owner == nil || list.Kind != yaml.SequenceNode || !isBlock(list) || !isBlock(owner) || len(list.Content) < 2 {
+	if list == nil || owner == nil || !isBlock(list) || !isBlock(owner) {
 		return nil
 	}
 	containers, spec := at.at(list), at.at(owner)
 	key, value := field(owner, "containers")
-	if value != list || at.node.Content[0].Value == "" {
+	if value != list {
 		return nil
 	}
-	step, _ := at.step()
-	added := []string{"restartPolicy: Always"}
-	if probe, _ := field(at.node, "startupProbe"); probe == nil {
-		lines := probeOf(t, step)
-		if lines == nil {
-			return nil
-		}
-		added = append(added, lines...)
-	}
-	item, cut, ok := containers.lift(slices.Index(list.Content, at.node), at.addField(added, start()...))
+	inner, ok := at.addProbe(t)
 	if !ok {
 		return nil
 	}
+	always, ok := at.restarts(inner)
+	if !ok {
+		return nil
+	}
+	outer, unwaited, ok := containers.withoutWaits(at, k.Name)
+	if !ok {
+		return nil
+	}
+	item, cut, ok := containers.lift(at.node, append(always, unwaited...))
+	if !ok {
+		return nil
+	}
+	outer = append(outer, cut)
 	title := fmt.Sprintf("run %s as a native sidecar with a startup probe", k.Name)
 	var out []Candidate
 	offer := func(offset, column int, lines []string) {
-		out = append(out, Candidate{Title: title, Edits: []finding.Edit{cut, spec.insert(offset, column, lines)}})
+		out = append(out, Candidate{Title: title, Edits: append(slices.Clip(outer), spec.insert(offset, column, lines))})
 	}
 	initKey, inits := field(owner, "initContainers")
 	dash := containers.column() - spec.column()
@@ -121,7 +147,7 @@ func nativeSidecar(c *Context) []Candidate {
 		if offset, ok := spec.at(key).before(); ok {
 			offer(offset, spec.column(), append([]string{"initContainers:"}, indented(dash, item)...))
 		}
-	case isBlock(inits) && inits.Kind == yaml.SequenceNode:
+	case isBlock(inits) && inits.Kind == list.Kind:
 		if len(pod.Gates[0].FakeGates) == 0 && len(pod.Gates[0].EarlyInits) == 0 {
 			offer(spec.at(inits).last(), spec.at(inits).column(), item)
 		} else if onlyGates(pod) {
@@ -129,6 +155,62 @@ func nativeSidecar(c *Context) []Candidate {
 		}
 	}
 	return out
+}
+
+// restarts puts restartPolicy Always before the probe that is added, or where it
+// would be.
+func (p place) restarts(probe []finding.Edit) ([]finding.Edit, bool) {
+	if key, _ := field(p.node, "restartPolicy"); key != nil {
+		return nil, false // no ordinary container has one
+	}
+	always := p.addField([]string{"restartPolicy: Always"}, start()...)
+	for i := range probe {
+		if probe[i].At == always.At {
+			probe[i].Text = always.Text + probe[i].Text
+			return probe, true
+		}
+	}
+	return append(probe, always), true
+}
+
+// withoutWaits takes out what app-template orders ordinary containers by: an init
+// container waits for none of them, and they need not wait for it any more. outer
+// are the edits of the others, inner those of the container at.
+func (p place) withoutWaits(at place, name string) (outer, inner []finding.Edit, ok bool) {
+	if p.node.Kind == yaml.SequenceNode {
+		return nil, nil, len(p.node.Content) > 1
+	}
+	for i := 1; i < len(p.node.Content); i += 2 {
+		one := p.at(p.node.Content[i])
+		key, on := field(one.node, "dependsOn")
+		switch {
+		case key == nil:
+		case on.Kind != yaml.ScalarNode:
+			return nil, nil, false
+		case one.node == at.node || on.Value == name:
+			edit, ok := one.dropField("dependsOn")
+			if !ok {
+				return nil, nil, false
+			}
+			if one.node == at.node {
+				inner = append(inner, edit)
+			} else {
+				outer = append(outer, edit)
+			}
+		}
+	}
+	return outer, inner, len(p.node.Content) > 2
+}
+
+// dropField is the edit that removes the lines of a field of a block mapping.
+func (p place) dropField(name string) (finding.Edit, bool) {
+	key, value := field(p.node, name)
+	f := p.text.File
+	begin := lineStart(f.Text(), p.text.Start(key))
+	if !isBlock(p.node) || begin == 0 || len(p.node.Content) < 4 || strings.TrimSpace(f.Text()[begin:p.text.Start(key)]) != "" {
+		return finding.Edit{}, false
+	}
+	return replace(f, lineEnd(f.Text(), lineStart(f.Text(), begin-1)), p.at(value).last(), ""), true
 }
 
 // knowsSidecars: the Kubernetes that is linted for restarts init containers, as
@@ -152,19 +234,23 @@ func onlyGates(pod *facts.Pod) bool {
 	})
 }
 
-// lift takes item i out of a list: its lines without indentation, with an addition
-// of its own, and the edit that removes them. Comments right above it go along.
-func (p place) lift(i int, addition finding.Edit) (lines []string, cut finding.Edit, ok bool) {
-	if i < 0 || addition.At.Span.Start != addition.At.Span.End {
+// lift takes an item out of a list, or out of a mapping by its value: its lines
+// without indentation, with edits inside of it applied, and the edit that removes
+// them. Comments right above it go along.
+func (p place) lift(n *yaml.Node, inner []finding.Edit) (lines []string, cut finding.Edit, ok bool) {
+	i := slices.Index(p.node.Content, n)
+	if i < 0 {
 		return nil, finding.Edit{}, false
 	}
 	f := p.text.File
 	text := f.Text()
-	item := p.at(p.node.Content[i])
-	first := p.text.Start(p.node.Content[i])
 	indent := pad(p.column())
+	first, lead := p.text.Start(n), indent+"- "
+	if p.node.Kind == yaml.MappingNode {
+		first, lead = p.text.Start(p.node.Content[i-1]), indent
+	}
 	begin := lineStart(text, first)
-	if !strings.HasPrefix(text[begin:], indent+"- ") {
+	if text[begin:first] != lead {
 		return nil, finding.Edit{}, false
 	}
 	for begin > 0 {
@@ -177,11 +263,19 @@ func (p place) lift(i int, addition finding.Edit) (lines []string, cut finding.E
 	if begin == 0 {
 		return nil, finding.Edit{}, false
 	}
-	end, at := item.last(), f.Offset(addition.At.Span.Start)
-	if at < begin || at > end {
+	begin = lineEnd(text, lineStart(text, begin-1))
+	end := p.at(n).last()
+	for _, e := range inner {
+		if s := spanOf(f, e); s.start < begin || s.end > end {
+			return nil, finding.Edit{}, false
+		}
+	}
+	// What stands around the item is as long before as after.
+	whole, err := edited(f, inner)
+	if err != nil {
 		return nil, finding.Edit{}, false
 	}
-	whole := text[begin:at] + addition.Text + text[at:end]
+	whole = strings.TrimPrefix(whole[begin:len(whole)-(len(text)-end)], lineBreak(text))
 	for line := range strings.SplitSeq(whole, "\n") {
 		line = strings.TrimSuffix(line, "\r")
 		bare, inside := strings.CutPrefix(line, indent)
@@ -190,5 +284,5 @@ func (p place) lift(i int, addition finding.Edit) (lines []string, cut finding.E
 		}
 		lines = append(lines, bare)
 	}
-	return lines, replace(f, lineEnd(text, lineStart(text, begin-1)), end, ""), true
+	return lines, replace(f, begin, end, ""), true
 }

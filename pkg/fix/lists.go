@@ -194,6 +194,61 @@ func completeExemption(c *Context) []Candidate {
 	return out
 }
 
+// writeExemption gives an agent whose configuration has no list the one that is
+// computed: the cluster's own ranges, without the networks behind VPNs that want
+// node addresses.
+func writeExemption(c *Context) []Candidate {
+	var out []Candidate
+	for i := range c.Reading.Facts.Agents {
+		a := &c.Reading.Facts.Agents[i]
+		if a.List.Source != "default" || len(a.Minimal) == 0 || c.Locate(a.Ref).Primary != c.Finding.Primary && c.Locate(a.List.Ref).Primary != c.Finding.Primary {
+			continue
+		}
+		text, _ := descend(c.object(a.List.Ref.Object), a.List.Ref.Pointer).(string)
+		at, end, ok := lastTopLine(text)
+		if !ok {
+			continue
+		}
+		edits, ok := c.lineAfter(source.Ref{Object: a.List.Ref.Object, Pointer: a.List.Ref.Pointer, Start: at, End: end},
+			append([]string{"nonMasqueradeCIDRs:"}, indented(2, bulleted(a.Minimal))...))
+		if !ok {
+			continue
+		}
+		out = append(out, Candidate{
+			Title:  "write the exemption list " + sentence(a.Minimal),
+			Edits:  edits,
+			Review: "pods will reach all other private networks with their node's address: allow-lists and firewall rules there that name pod addresses stop matching",
+		})
+	}
+	return out
+}
+
+func bulleted(words []string) []string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = "- " + w
+	}
+	return out
+}
+
+// lastTopLine finds the last line of a text of keys and values, none of which is
+// nested.
+func lastTopLine(text string) (start, end int, ok bool) {
+	at := 0
+	for line := range strings.Lines(text) {
+		bare := strings.TrimRight(line, " \r\n")
+		switch {
+		case bare == "" || bare[0] == '#':
+		case strings.ContainsAny(bare[:1], " \t-{[") || !strings.Contains(bare, ": "):
+			return 0, 0, false
+		default:
+			start, end, ok = at, at+len(bare), true
+		}
+		at += len(line)
+	}
+	return start, end, ok
+}
+
 func prefixesOf(list []facts.PrefixAt) []netip.Prefix {
 	var texts []string
 	for _, e := range list {
