@@ -87,7 +87,8 @@ own(pod, tunnel) := array.concat(
 		),
 	),
 	[resolver(tunnel, server) |
-		tunnel.resolver.ref == tunnel.container_ref # the image's own
+		tunnel.resolver.ref == tunnel.container_ref # the image's own: no cluster's
+		tunnel.resolver.reaches_cluster != "present"
 		some server in resolvers(tunnel)
 	],
 )
@@ -96,6 +97,7 @@ own(pod, tunnel) := array.concat(
 # one may as well be of the local network that the entry is for.
 named(pod, tunnel, entry) := [resolver(tunnel, server) |
 	tunnel.resolver.ref != tunnel.container_ref
+	tunnel.resolver.reaches_cluster == "absent"
 	some server in resolvers(tunnel)
 	of_vpn(pod, tunnel, entry, server)
 ]
@@ -104,7 +106,6 @@ resolver(tunnel, server) := {"prefix": host(server), "says": sprintf("the tunnel
 
 resolvers(tunnel) := [server |
 	tunnel.resolver.rewrites == "present"
-	tunnel.resolver.reaches_cluster == "absent"
 	some server in tunnel.resolver.servers
 	not startswith(server, "127.")
 	not contains(server, "%") # a zone: link-local

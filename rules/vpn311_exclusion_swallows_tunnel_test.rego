@@ -18,6 +18,10 @@ test_fires_for_the_provider_s_resolver if {
 	contains(f.message, "the tunnel's resolver 10.0.0.243")
 }
 
+test_fires_for_the_provider_s_resolver_where_no_cluster_is_in_view if {
+	count(vpn311.findings) == 1 with input as with_tunnel({"resolver": object.union(at_image, {"reaches_cluster": "unknown"})}, ["10.0.0.0/8"])
+}
+
 test_fires_for_the_tunnel_s_own_address if {
 	count(vpn311.findings) == 1 with input as with_tunnel({"addresses": testing.prefixes(["10.66.90.4/32"])}, ["10.0.0.0/8"])
 }
