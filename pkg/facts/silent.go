@@ -10,7 +10,7 @@ func (f *Facts) Silent() bool {
 			return false
 		}
 	}
-	return len(f.PeerGroups)+len(f.Agents)+len(f.Sites)+len(f.Clusters)+len(f.Claims)+len(f.Gaps) == 0
+	return len(f.Invalid)+len(f.UnreadLists)+len(f.PeerGroups)+len(f.Agents)+len(f.Sites)+len(f.Clusters)+len(f.Claims)+len(f.Gaps) == 0
 }
 
 // Plain reports whether the built-in rules pass the pod by: it carries no VPN,
