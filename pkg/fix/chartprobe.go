@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/vpnlint/vpnlint/pkg/lint"
@@ -100,6 +101,31 @@ func (v *chartView) slotsOf(spec string) []slot {
 		p.rounds(rest, needs)
 	}
 	v.bench.slots[v.slotKey(spec)] = p.slots
+	return p.slots
+}
+
+// widened also looks at values that provenance does not lead to, for templates may
+// put together what they print: those whose name is that of a field on the way to
+// what is wanted.
+func (v *chartView) widened(spec string, w want) []slot {
+	var fields []string
+	for _, token := range source.PointerTokens(strings.TrimPrefix(w.pointer, spec)) {
+		if _, err := strconv.Atoi(token); err != nil {
+			fields = append(fields, strings.ToLower(token))
+		}
+	}
+	key := v.slotKey(spec) + "\x00" + strings.Join(fields, "/")
+	if known, ok := v.bench.slots[key]; ok {
+		return known
+	}
+	paths := slices.DeleteFunc(allPaths(v.values().Tree), func(path []string) bool {
+		name := strings.ToLower(path[len(path)-1])
+		return !slices.ContainsFunc(fields, func(f string) bool { return strings.Contains(name, f) })
+	})
+	shortest(paths)
+	p := &prober{chartView: v, spec: spec, left: maxProbeRenders}
+	p.rounds(paths[:min(len(paths), maxProbes)], nil)
+	v.bench.slots[key] = p.slots
 	return p.slots
 }
 
@@ -310,6 +336,24 @@ func emptyPaths(tree map[string]any) [][]string {
 				}
 			} else if emptyValue(at[key]) {
 				out = append(out, here)
+			}
+		}
+	}
+	visit(tree, nil)
+	return out
+}
+
+// allPaths are the values of a tree but for the items of lists.
+func allPaths(tree map[string]any) [][]string {
+	var out [][]string
+	const deepest = 8
+	var visit func(at map[string]any, path []string)
+	visit = func(at map[string]any, path []string) {
+		for _, key := range slices.Sorted(maps.Keys(at)) {
+			here := append(slices.Clone(path), key)
+			out = append(out, here)
+			if inner, ok := at[key].(map[string]any); ok && len(here) < deepest {
+				visit(inner, here)
 			}
 		}
 	}

@@ -132,14 +132,19 @@ func (v *chartView) reach(spec string, w want) [][]change {
 	for _, ch := range v.mirrored(w) {
 		add(ch)
 	}
-	for _, s := range v.slotsOf(spec) {
-		ch, ok := v.through(s, w)
-		if !ok {
-			continue
+	use := func(slots []slot) {
+		for _, s := range slots {
+			ch, ok := v.through(s, w)
+			if !ok {
+				continue
+			}
+			for _, needs := range near(s) {
+				add(append(slices.Clone(needs), ch)...)
+			}
 		}
-		for _, needs := range near(s) {
-			add(append(slices.Clone(needs), ch)...)
-		}
+	}
+	if use(v.slotsOf(spec)); len(out) == 0 {
+		use(v.widened(spec, w))
 	}
 	return out
 }
