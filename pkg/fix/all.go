@@ -56,6 +56,7 @@ func All(ctx context.Context, linter *lint.Linter, paths []string, opts Options,
 		overlay = maps.Clone(overlay)
 		for i := range m.Changes {
 			c := &m.Changes[i]
+			asFirst(&done.Report, c.Choices)
 			overlay[c.File] = []byte(c.After)
 			if had := changes[c.File]; had != nil {
 				had.After, had.Choices = c.After, append(had.Choices, c.Choices...)
@@ -66,9 +67,27 @@ func All(ctx context.Context, linter *lint.Linter, paths []string, opts Options,
 			}
 			changes[c.File] = c
 		}
+		if proved.Late > 0 {
+			break // whoever waits has been told
+		}
 	}
+	asFirst(&done.Report, done.Left)
 	for _, file := range slices.Sorted(maps.Keys(changes)) {
 		done.Changes = append(done.Changes, *changes[file])
 	}
 	return done, nil
+}
+
+// asFirst puts the findings of the first round, whose places are those of the files
+// on disk, in the place of the same findings of a later one.
+func asFirst(first *report.Report, all []Choice) {
+	for i := range all {
+		for j := range all[i].Findings {
+			f := &all[i].Findings[j]
+			at := slices.IndexFunc(first.Findings, func(g finding.Finding) bool { return g.Fingerprint == f.Fingerprint })
+			if at >= 0 {
+				*f = first.Findings[at]
+			}
+		}
+	}
 }

@@ -62,33 +62,19 @@ func (p *picture) knows(fingerprint string) bool {
 	return slices.ContainsFunc(p.findings, func(f finding.Finding) bool { return f.Fingerprint == fingerprint })
 }
 
-// lacks reports whether the finding is gone, under every value set, and did not
-// come back at another place.
-func (p *picture) lacks(f *finding.Finding, before *picture) bool {
-	return !slices.ContainsFunc(p.findings, func(g finding.Finding) bool {
-		return g.Fingerprint == f.Fingerprint || moved(&g, f) && !before.knows(g.Fingerprint)
-	})
-}
+// lacks reports whether the finding is gone, under every value set.
+func (p *picture) lacks(f *finding.Finding) bool { return !p.knows(f.Fingerprint) }
 
-// raises names a finding that was not there before, "" for none.
+// raises names a finding that was not there before, "" for none. One that moves
+// with what a fix moves counts: whoever keeps a list of known findings would meet
+// it as a new one. It has to be mended first.
 func (p *picture) raises(before *picture) string {
 	for i := range p.findings {
-		if f := &p.findings[i]; !before.has(f, p.count(f)) && !p.tookAlong(f, before) {
+		if f := &p.findings[i]; !before.has(f, p.count(f)) {
 			return fmt.Sprintf("%s comes at %s:%d", f.Rule, f.Primary.File, f.Primary.Span.Start.Line)
 		}
 	}
 	return ""
-}
-
-// moved: a fix that takes a container to another list takes what is said of it
-// along, and to another fingerprint.
-func moved(a, b *finding.Finding) bool {
-	return a.Rule == b.Rule && a.Object == b.Object && a.Message == b.Message && a.Severity == b.Severity
-}
-
-// tookAlong reports whether the finding is one of before that moved.
-func (p *picture) tookAlong(f *finding.Finding, before *picture) bool {
-	return slices.ContainsFunc(before.findings, func(g finding.Finding) bool { return moved(&g, f) && !p.knows(g.Fingerprint) })
 }
 
 // worse says what is here that was not there before, or what was lost; "" for

@@ -137,3 +137,75 @@ func said(r *report.Report) []string {
 	}
 	return out
 }
+
+const gateway = `-- gw.yaml --
+apiVersion: v1
+kind: Pod
+metadata:
+  name: gw
+spec:
+  containers:
+    - name: openvpn
+      image: kylemanna/openvpn:2.4
+      securityContext:
+        capabilities:
+          add: [NET_ADMIN]
+`
+
+// TestTimeIsUp: findings whose turn does not come are counted, and the report is
+// what it is without fixes.
+func TestTimeIsUp(t *testing.T) {
+	dir := writeTree(t, gateway)
+	opts := options(t, dir)
+	opts.Time = 1
+	proved, err := fix.Prove(t.Context(), newLinter(t), []string{"."}, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if proved.Late == 0 || len(proved.Report.Findings) == 0 {
+		t.Errorf("%d late of %d findings", proved.Late, len(proved.Report.Findings))
+	}
+	for _, f := range proved.Report.Findings {
+		if len(f.Fixes) > 0 {
+			t.Errorf("%s has a fix", f.Rule)
+		}
+	}
+}
+
+// TestRefusedIsSaid: why a candidate is not offered.
+func TestRefusedIsSaid(t *testing.T) {
+	dir := writeTree(t, gateway)
+	opts := options(t, dir)
+	var said []string
+	opts.Refused = func(f *finding.Finding, title, why string) { said = append(said, f.Rule+": "+title+": "+why) }
+	if _, err := fix.Prove(t.Context(), newLinter(t), []string{"."}, opts); err != nil {
+		t.Fatal(err)
+	}
+	if want := "VPN101: set net.ipv4.ip_forward as a sysctl of the pod: VPN104 comes at gw.yaml:8"; !slices.Contains(said, want) {
+		t.Errorf("%q, want %q", said, want)
+	}
+}
+
+// TestBesideThePaths: a file that was not to be linted may be used by others, which
+// somebody has to know.
+func TestBesideThePaths(t *testing.T) {
+	dir := writeTree(t, strings.Replace(gateway, "gw.yaml", "base/gw.yaml", 1)+"-- base/kustomization.yaml --\nresources: [gw.yaml]\n-- prod/kustomization.yaml --\nresources: [../base]\n")
+	for path, wants := range map[string]bool{"prod": true, ".": false} {
+		proved, err := fix.Prove(t.Context(), newLinter(t), []string{path}, options(t, dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := false
+		for _, f := range proved.Report.Findings {
+			for _, x := range f.Fixes {
+				found = true
+				if got := strings.Contains(x.Review, "base/gw.yaml lies outside of the paths"); got != wants {
+					t.Errorf("%s: review %q", path, x.Review)
+				}
+			}
+		}
+		if !found {
+			t.Errorf("%s: no fix", path)
+		}
+	}
+}

@@ -135,7 +135,7 @@ func (m *Merged) agree(ctx context.Context, linter *lint.Linter, paths []string,
 		if err != nil {
 			return false, err
 		}
-		return after.mended(some, before) && after.raises(before) == "", nil
+		return after.mended(some) && after.raises(before) == "", nil
 	}
 	ok, err := good(m.Choices)
 	if ok || err != nil {
@@ -159,10 +159,10 @@ func (m *Merged) agree(ctx context.Context, linter *lint.Linter, paths []string,
 }
 
 // mended: none of the findings of the choices is left.
-func (p *picture) mended(some []Choice, before *picture) bool {
+func (p *picture) mended(some []Choice) bool {
 	for _, c := range some {
 		for i := range c.Findings {
-			if !p.lacks(&c.Findings[i], before) {
+			if !p.lacks(&c.Findings[i]) {
 				return false
 			}
 		}

@@ -154,7 +154,7 @@ func (p *prover) one(ctx context.Context, f *finding.Finding, candidates []Candi
 		switch {
 		case after == nil:
 			why = "it cannot be applied"
-		case !after.lacks(f, p.before):
+		case !after.lacks(f):
 			why = "the finding stays"
 		default:
 			why = after.worse(p.before)
