@@ -88,13 +88,17 @@ func (r *policyReader) add(o *source.Object, n node, source, except bool) {
 			continue
 		}
 		e := grammar.ParsePrefix(strings.TrimSpace(text), 0)
-		if !e.Valid {
-			if o.Kind == "NetworkPolicy" && groupOf(o) == "networking.k8s.io" && !e.Unknown && meantAsRange(text) {
-				r.ix.invalidRange(InvalidRange{
-					Ref: item.ref(), Text: text, Says: cmp.Or(map[bool]string{true: "ipBlock.except"}[except], "ipBlock.cidr"), Why: "it is no prefix",
-					Fate: "the API server refuses the policy",
-				})
+		if ofKubernetes := o.Kind == "NetworkPolicy" && groupOf(o) == "networking.k8s.io"; ofKubernetes && (!e.Valid || e.Bare) && !e.Unknown && meantAsRange(text) {
+			why := "it is no prefix"
+			if e.Bare {
+				why = "it is an address without a mask"
 			}
+			r.ix.invalidRange(InvalidRange{
+				Ref: item.ref(), Text: text, Says: cmp.Or(map[bool]string{true: "ipBlock.except"}[except], "ipBlock.cidr"), Why: why,
+				Fate: "the API server refuses the policy",
+			})
+		}
+		if !e.Valid {
 			continue
 		}
 		name, known := r.cs.name(o)
