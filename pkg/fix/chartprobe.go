@@ -17,11 +17,13 @@ import (
 type slotKind int
 
 const (
-	slotMap    slotKind = iota // its keys become those of the mapping there
-	slotItems                  // its items become items of the list there
-	slotScalar                 // it is the text there
-	slotEnv                    // its keys become the names of variables there
-	slotJoined                 // its items are joined to the text there
+	slotMap        slotKind = iota // its keys become those of the mapping there
+	slotItems                      // its items become items of the list there
+	slotScalar                     // it is the text there
+	slotEnv                        // its keys become the names of variables there
+	slotJoined                     // its items are joined to the text there
+	slotKeyed                      // its keys become the names of containers in the list there
+	slotKeyedParts                 // the same, with an image in parts
 )
 
 // slot is a value that a chart's templates hand on to a place of the object.
@@ -50,6 +52,7 @@ const (
 	// renders for one object.
 	maxProbes       = 300
 	maxProbeRenders = 24
+	maxShapes       = 5
 )
 
 // shapes are the ways to mark a value, the likeliest first. What is there is
@@ -59,9 +62,21 @@ func shapes(is any, held bool) []func(mark string) any {
 	asItem := func(m string) any { return []any{map[string]any{"name": m, "value": m}} }
 	asWord := func(m string) any { return []any{m} }
 	asText := func(m string) any { return m }
+	asKeyed := func(m string) any { return map[string]any{m: map[string]any{"image": m}} }
+	asKeyedParts := func(m string) any {
+		return map[string]any{m: map[string]any{"image": map[string]any{"repository": m, "tag": m}}}
+	}
 	switch is := is.(type) {
 	case map[string]any:
-		return []func(string) any{asMap}
+		for _, inner := range is {
+			if _, ok := inner.(map[string]any); ok {
+				return []func(string) any{asKeyedParts, asKeyed, asMap}
+			}
+		}
+		if len(is) > 0 {
+			return []func(string) any{asMap}
+		}
+		return []func(string) any{asMap, asKeyedParts, asKeyed}
 	case []any:
 		if len(is) == 0 {
 			return []func(string) any{asItem, asWord}
@@ -73,7 +88,7 @@ func shapes(is any, held bool) []func(mark string) any {
 			return []func(string) any{func(m string) any { return append(slices.Clone(is), map[string]any{"name": m, "value": m}) }}
 		}
 	case nil:
-		return []func(string) any{asMap, asItem, asText}
+		return []func(string) any{asMap, asItem, asKeyedParts, asKeyed, asText}
 	case string:
 		if is == "" || held {
 			return []func(string) any{asText}
@@ -108,10 +123,10 @@ func (v *chartView) slotsOf(spec string) []slot {
 // put together what they print: those whose name is that of a field on the way to
 // what is wanted.
 func (v *chartView) widened(spec string, w want) []slot {
-	var fields []string
+	var fields, names []string
 	for _, token := range source.PointerTokens(strings.TrimPrefix(w.pointer, spec)) {
 		if _, err := strconv.Atoi(token); err != nil {
-			fields = append(fields, strings.ToLower(token))
+			names, fields = append(names, token), append(fields, strings.ToLower(token))
 		}
 	}
 	key := v.slotKey(spec) + "\x00" + strings.Join(fields, "/")
@@ -122,6 +137,7 @@ func (v *chartView) widened(spec string, w want) []slot {
 		name := strings.ToLower(path[len(path)-1])
 		return !slices.ContainsFunc(fields, func(f string) bool { return strings.Contains(name, f) })
 	})
+	paths = append(paths, v.unset(names)...)
 	shortest(paths)
 	p := &prober{chartView: v, spec: spec, left: maxProbeRenders}
 	p.rounds(paths[:min(len(paths), maxProbes)], nil)
@@ -136,7 +152,7 @@ func (v *chartView) slotKey(spec string) string {
 // rounds marks the paths in each of their shapes until they turn up; it returns
 // those that do not.
 func (p *prober) rounds(paths [][]string, needs []change) [][]string {
-	for round := range 3 {
+	for round := range maxShapes {
 		var probes []probe
 		for _, path := range paths {
 			is, held := p.values().Lookup(path)
@@ -266,7 +282,12 @@ func (p *prober) find(o *source.Object, path []string, mark string, needs []chan
 		case []any:
 			for i, item := range v {
 				m, isMap := item.(map[string]any)
+				image, _ := m["image"].(string)
 				switch {
+				case isMap && is(m["name"]) && is(image) && p.probesMap(path):
+					add(slotKeyed, at)
+				case isMap && is(m["name"]) && strings.EqualFold(image, mark+":"+mark):
+					add(slotKeyedParts, at)
 				case isMap && is(m["name"]) && p.probesMap(path):
 					add(slotEnv, at)
 				case isMap && is(m["name"]), is(item):
@@ -340,6 +361,25 @@ func emptyPaths(tree map[string]any) [][]string {
 		}
 	}
 	visit(tree, nil)
+	return out
+}
+
+// unset are the fields that values might have which look like a pod or a
+// container.
+func (v *chartView) unset(names []string) [][]string {
+	var out [][]string
+	for _, path := range allPaths(v.values().Tree) {
+		is, _ := v.values().Lookup(path)
+		at, _ := is.(map[string]any)
+		if at["containers"] == nil && at["image"] == nil {
+			continue
+		}
+		for _, name := range names {
+			if _, held := at[name]; !held {
+				out = append(out, append(slices.Clone(path), name))
+			}
+		}
+	}
 	return out
 }
 

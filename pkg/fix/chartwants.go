@@ -2,6 +2,7 @@ package fix
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -235,6 +236,17 @@ func (v *chartView) through(s slot, w want) (change, bool) {
 		if isEnv && w.pointer == s.pointer {
 			return change{path: append(slices.Clone(s.path), name), value: env["value"]}, true
 		}
+	case slotKeyed, slotKeyedParts:
+		item := maps.Clone(env)
+		image, _ := item["image"].(string)
+		if !w.item || w.pointer != s.pointer || image == "" {
+			return change{}, false
+		}
+		delete(item, "name")
+		if repository, tag, ok := strings.Cut(image, ":"); ok && s.kind == slotKeyedParts {
+			item["image"] = map[string]any{"repository": repository, "tag": tag}
+		}
+		return change{path: append(slices.Clone(s.path), name), value: item}, true
 	case slotScalar, slotJoined:
 		value := w.value
 		if isEnv {
