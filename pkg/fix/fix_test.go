@@ -120,7 +120,7 @@ func TestExamples(t *testing.T) {
 			}
 		}
 	}
-	for _, rule := range []string{"VPN102", "VPN107", "VPN201", "VPN203", "VPN302", "VPN303", "VPN304", "VPN305", "VPN312", "VPN408"} {
+	for _, rule := range []string{"VPN101", "VPN102", "VPN107", "VPN201", "VPN203", "VPN302", "VPN303", "VPN304", "VPN305", "VPN312", "VPN408"} {
 		if offered[rule] == 0 {
 			t.Errorf("no fix is offered for %s", rule)
 		}
