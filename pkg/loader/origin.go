@@ -290,7 +290,7 @@ type textOrigin struct {
 	again func() *yaml.Node
 	m     textMap
 	// base64: strings under /data are base64, and a Ref's Start and End count
-	// decoded bytes (a Secret).
+	// decoded bytes (a Secret). Under /binaryData they always are.
 	base64 bool
 }
 
@@ -377,7 +377,7 @@ func (o *textOrigin) blockMark(f found, start, end int) (from, to int) {
 }
 
 func (o *textOrigin) isBase64(pointer string) bool {
-	return o.base64 && strings.HasPrefix(pointer, "/data/")
+	return o.base64 && strings.HasPrefix(pointer, "/data/") || strings.HasPrefix(pointer, "/binaryData/")
 }
 
 // within maps a part of a string to the text.

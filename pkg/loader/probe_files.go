@@ -13,6 +13,7 @@ import (
 // textOf is which text of the chart's own files an expression stands for.
 type textOf struct {
 	file string // .Files.Get of this name
+	some bool   // .Files.Get of a name that is not known
 	// lines is .Files.Lines of the file; line is one of these, from 1.
 	lines bool
 	line  int
@@ -30,6 +31,9 @@ func (e *evaluator) fileMethod(method symbol, args []symbol) (textOf, bool) {
 	case "Get", "Lines":
 		v, _ := e.lookup(args[0])
 		name, ok := v.(string)
+		if !ok && method.path[1] == "Get" {
+			return textOf{some: true}, true // the names of a Glob, one by one
+		}
 		return textOf{file: path.Clean(name), lines: method.path[1] == "Lines"}, ok && name != ""
 	case "Glob":
 		return textOf{glob: true}, true
@@ -56,9 +60,12 @@ func (m *templateMap) inFile(s step, start, end int) (source.Location, bool) {
 	out := m.plain[s.start:s.end]
 	from, to := start-s.start, end-s.start
 	if name := s.from.text.file; s.from.text.line > 0 {
-		return fileLine(m.files()[name], out, s.from.text.line)
+		return fileLine(m.files()[name], out, s.from.text.line, from, to)
 	} else if name != "" {
 		return fileRange(m.files()[name], out, from, to)
+	}
+	if s.from.text.some {
+		return m.inSomeFile(out, from, to)
 	}
 	// The output continues a line of the template.
 	line := s.start
@@ -66,6 +73,21 @@ func (m *templateMap) inFile(s step, start, end int) (source.Location, bool) {
 		line = i
 	}
 	return m.inEntry(m.plain[line:s.end], start-line, end-line, s.from.text.secrets)
+}
+
+// inSomeFile maps a range of an indented text to the only file that holds it.
+func (m *templateMap) inSomeFile(out string, from, to int) (at source.Location, ok bool) {
+	files := m.files()
+	for _, name := range sortedKeys(files) {
+		here, found := fileRange(files[name], out, from, to)
+		switch {
+		case found && ok:
+			return source.Location{}, false
+		case found:
+			at, ok = here, true
+		}
+	}
+	return at, ok
 }
 
 // fileRange maps a range of an indented text to the file that holds it.
@@ -84,17 +106,23 @@ func fileRange(file *source.File, out string, from, to int) (source.Location, bo
 	return source.Location{File: file.Path(), Span: file.Span(at(from), at(to)), Precision: source.Exact}, true
 }
 
-// fileLine is the line of the file, where that is what is printed, quoted at most.
-func fileLine(file *source.File, out string, line int) (source.Location, bool) {
+// fileLine maps a range of a line of the file, where that is what is printed,
+// quoted at most.
+func fileLine(file *source.File, out string, line, from, to int) (source.Location, bool) {
 	if file == nil {
 		return source.Location{}, false
 	}
 	start := 0
 	for text := range strings.Lines(file.Text()) {
 		if line--; line == 0 {
-			text = strings.TrimRight(text, "\r\n")
-			at := source.Location{File: file.Path(), Span: file.Span(start, start+len(text)), Precision: source.Exact}
-			return at, strings.Trim(out, blanks+`"'`) == strings.TrimSpace(text) && text != ""
+			bare := strings.TrimSpace(text)
+			lead := strings.Index(out, bare)
+			if bare == "" || strings.Trim(out, blanks) != bare && strings.Trim(out, blanks+`"'`) != strings.Trim(bare, `"'`) || lead < 0 {
+				return source.Location{}, false
+			}
+			start += strings.Index(text, bare)
+			at := func(offset int) int { return start + min(max(0, offset-lead), len(bare)) }
+			return source.Location{File: file.Path(), Span: file.Span(at(from), at(to)), Precision: source.Exact}, true
 		}
 		start += len(text)
 	}

@@ -292,6 +292,9 @@ func (m *templateMap) Map(start, end int) source.Provenance {
 		if at, ok := m.inFile(s, start, end); ok {
 			p.Primary = at
 			p.Via = appendNotes(p.Via, []source.Note{{At: s.mark.location(), Says: "the file is read here"}})
+		} else if at, ok := m.inValue(s, start, end); ok {
+			p.Primary = at
+			p.Via = appendNotes(p.Via, []source.Note{{At: s.mark.location(), Says: "the value is printed here"}})
 		}
 	}
 	for ; in.caller != nil; in = in.caller {

@@ -163,6 +163,31 @@ func (s *valueScope) ref(path []string) source.ValueRef {
 
 const maxImportHops = 8
 
+// scalar is the node in a values file that decides the value at path, nil where
+// that is none of a file that can be shown.
+func (s *valueScope) scalar(path []string) (*source.File, *yaml.Node) {
+	for _, cand := range s.candidates(path) {
+		for _, l := range s.layers {
+			rest, ok := below(cand, l.prefix)
+			if !ok || l.tree != nil && !hasPath(l.tree, rest) {
+				continue
+			}
+			if l.tree != nil {
+				return nil, nil
+			}
+			_, value, depth := l.find(rest)
+			switch {
+			case depth < len(rest) || depth == 0:
+			case l.fixed != nil:
+				return nil, nil
+			default:
+				return l.file, value
+			}
+		}
+	}
+	return nil, nil
+}
+
 // setter finds the layer that decides the value at path.
 func (s *valueScope) setter(path []string, hops int) (source.Location, string, bool) {
 	for _, cand := range s.candidates(path) {
