@@ -89,7 +89,16 @@ func (g *gitops) deploy(ctx context.Context, o homed) []*source.Object {
 				name: path.Base(chart), version: scalarText(s.tree["targetRevision"]), repository: fieldText(s.tree, "repoURL"), at: s.pointer + "/chart",
 			}))...)
 		case dir == "" || o.scan == nil:
-			// A repository that only brings values files, or is not this one.
+			// A repository that only brings values files has no path.
+			if text, _ := s.tree["path"].(string); text != "" && o.scan != nil {
+				why := notInTree
+				if !isPlain(text) {
+					why = "its path holds a template that something else fills in"
+				}
+				g.notHere(o.Object, s.pointer+"/path", why)
+			}
+		case !o.scan.t.isDir(dir) && !isArchiveName(dir):
+			g.notHere(o.Object, s.pointer+"/path", notInTree)
 		default:
 			if _, isChart := chartMeta(o.scan.t, dir, g.l.opts.Limits); isChart {
 				out = append(out, g.install(ctx, g.appRelease(o, s, chartRef{name: path.Base(dir), path: dir, at: s.pointer + "/path"}))...)

@@ -122,7 +122,7 @@ func (g *gitops) fluxValues(r *release, o homed) {
 	}
 	tree, is := inline.(map[string]any)
 	if !is {
-		r.gap(finding.Unmodelled, "/spec/values", "the values of the "+r.kind+" were not read",
+		r.gap(finding.Unmodelled, "/spec/values", "the values of the "+r.kind+" "+o.Name+" were not read",
 			fmt.Sprintf("they are %s, and the API server refuses all but a mapping", kindOfValue(inline)), "what they set was not checked")
 		return
 	}
@@ -209,7 +209,7 @@ func (g *gitops) valueAt(r *release, from homed, target, text, at, pointer strin
 		text, parse = strings.Trim(text, `"'`), strvals.ParseIntoString
 	}
 	if err := parse(target+"="+text, tree); err != nil {
-		r.gap(finding.Unmodelled, pointer+"/targetPath", "a value of the "+r.kind+" was not read", err.Error(), "what it sets was not checked")
+		r.gap(finding.Unmodelled, pointer+"/targetPath", "a value of the "+r.kind+" "+r.object.Name+" was not read", err.Error(), "what it sets was not checked")
 		return
 	}
 	r.values.add(releaseLayer{by: "values from the " + from.Kind + " " + from.Name, tree: tree, origin: pinned{from.Origin, at}})

@@ -29,6 +29,23 @@ func (g *gitops) addLike(l likeGap) {
 	g.alike = append(g.alike, l)
 }
 
+const notInTree = "this tree has no such directory; lint the repository that holds it"
+
+// notHere records that a GitOps object applies a directory that the tree does not
+// hold.
+func (g *gitops) notHere(o *source.Object, pointer, why string) {
+	kind := o.Kind
+	if isFlux(o) {
+		kind = "Flux " + kind
+	}
+	g.addLike(likeGap{
+		kind: finding.Unresolved, of: kind, name: o.Name,
+		one: "what the %s applies was not seen", many: "what %s apply was not seen",
+		why: why, consequence: "the objects in it are missing from this report",
+		at: o.Origin.Locate(source.Ref{Object: o.ID, Pointer: pointer}).Primary,
+	})
+}
+
 // likeGaps makes one gap of all that are alike.
 func (g *gitops) likeGaps() []finding.Gap {
 	slices.SortFunc(g.alike, func(a, b likeGap) int {

@@ -49,7 +49,26 @@ type variables struct {
 // target namespace, patches, variables. Those that others apply come later.
 func (g *gitops) substitute(ctx context.Context, jobs []job, outcomes []outcome) {
 	lists := objectLists(jobs, outcomes)
-	all := g.kustomizations(jobs, lists)
+	// A path may hold a variable that a Kustomization above fills in.
+	open := map[source.Location]bool{}
+	for round := range maxGitopsDepth {
+		all, left := g.kustomizations(jobs, lists, round == 0, open)
+		g.applyAll(ctx, jobs, outcomes, lists, all)
+		if open = left; len(all) == 0 || len(open) == 0 {
+			break
+		}
+	}
+	for _, list := range lists {
+		for _, o := range *list.objects {
+			if isKustomization(o) && open[pathOf(o)] {
+				g.notHere(o, "/spec/path", "its path holds a variable that nothing in the tree defines")
+			}
+		}
+	}
+}
+
+// applyAll applies Kustomizations, each after those that apply it.
+func (g *gitops) applyAll(ctx context.Context, jobs []job, outcomes []outcome, lists []objectList, all []*applied) {
 	order, loops := appliedOrder(all, lists)
 	for _, k := range loops {
 		g.loopGap(k.object, "the Flux Kustomization "+k.object.Name+" applies itself by way of others")
@@ -85,43 +104,64 @@ func (g *gitops) substitute(ctx context.Context, jobs []job, outcomes []outcome)
 // find finds the Kustomization among the objects of its list after these have
 // changed.
 func (k *applied) find(objects []*source.Object) {
+	at := pathOf(k.object)
 	for _, o := range objects {
-		if o.Kind == k.object.Kind && isFlux(o) && o.Name == k.object.Name {
+		if isKustomization(o) && pathOf(o) == at {
 			k.object = o
 			return
 		}
 	}
 }
 
-// kustomizations finds the Flux Kustomizations and what they apply.
-func (g *gitops) kustomizations(jobs []job, lists []objectList) []*applied {
-	var all []*applied
+func isKustomization(o *source.Object) bool { return o.Kind == "Kustomization" && isFlux(o) }
+
+// pathOf is where a Kustomization's path is written, which no variable changes.
+func pathOf(o *source.Object) source.Location {
+	return o.Origin.Locate(source.Ref{Object: o.ID, Pointer: "/spec/path"}).Primary
+}
+
+// kustomizations finds the Flux Kustomizations and what they apply: all, or those
+// whose path was open before. left are those whose path still is.
+func (g *gitops) kustomizations(jobs []job, lists []objectList, first bool, open map[source.Location]bool) (all []*applied, left map[source.Location]bool) {
+	left = map[source.Location]bool{}
 	for li, list := range lists {
 		for _, o := range *list.objects {
-			if o.Kind != "Kustomization" || !isFlux(o) || list.scan == nil {
+			if !isKustomization(o) || list.scan == nil || !first && !open[pathOf(o)] {
 				continue
 			}
 			dir := path.Clean(strings.TrimPrefix(cmp.Or(fieldText(o.Tree, "spec", "path"), "."), "/"))
-			if !filepath.IsLocal(filepath.FromSlash(dir)) || !isPlain(dir) {
+			if !isPlain(dir) {
+				left[pathOf(o)] = true
 				continue
 			}
 			k := &applied{object: o, scan: list.scan, job: li, home: jobs[list.job].shown, path: dir}
-			built := list.scan.t.isDir(dir) && len((&kustReader{t: list.scan.t}).fileNames(dir)) > 0
-			for lj, other := range lists {
-				j := jobs[other.job]
-				switch {
-				case other.scan != list.scan:
-				case built && (j.kind == source.Kustomization && j.dir == dir),
-					!built && j.kind != source.Chart && list.scan.foundBelow(dir, j):
-					k.covers = append(k.covers, lj)
-				}
-			}
+			k.cover(jobs, lists)
 			if len(k.covers) > 0 {
 				all = append(all, k)
+			} else if !filepath.IsLocal(filepath.FromSlash(dir)) || !list.scan.t.isDir(dir) {
+				g.notHere(o, "/spec/path", notInTree)
 			}
 		}
 	}
-	return all
+	return all, left
+}
+
+// cover finds the lists of objects that a Kustomization applies.
+func (k *applied) cover(jobs []job, lists []objectList) {
+	if !filepath.IsLocal(filepath.FromSlash(k.path)) {
+		return
+	}
+	t := k.scan.t
+	built := t.isDir(k.path) && len((&kustReader{t: t}).fileNames(k.path)) > 0
+	for i, other := range lists {
+		j := jobs[other.job]
+		switch {
+		case other.scan != k.scan:
+		case built && (j.kind == source.Kustomization && j.dir == k.path),
+			!built && j.kind != source.Chart && k.scan.foundBelow(k.path, j):
+			k.covers = append(k.covers, i)
+		}
+	}
 }
 
 // foundBelow reports whether a job's input is part of what Flux applies of a
@@ -320,7 +360,9 @@ func (g *gitops) variablesOf(o homed) *variables {
 				if why != "" || !variableName.MatchString(key) {
 					continue
 				}
-				v.set(key, text, object.Origin.Locate(source.Ref{Object: object.ID, Pointer: at}).Primary)
+				place := object.Origin.Locate(source.Ref{Object: object.ID, Pointer: at}).Primary
+				g.selfDefined(key, text, place)
+				v.set(key, text, place)
 			}
 		}
 	}
@@ -332,16 +374,22 @@ func (g *gitops) variablesOf(o homed) *variables {
 		}
 		pointer := source.Ref{Pointer: "/spec/postBuild/substitute"}.Child(key).Pointer
 		text := scalarText(value)
-		if refersTo(text, key) {
-			at := o.Origin.Locate(source.Ref{Object: o.ID, Pointer: pointer}).Primary
-			g.gaps = append(g.gaps, finding.Gap{
-				Kind: finding.Unresolved, File: at.File, Line: at.Span.Start.Line, What: "the variable " + key + " is defined by itself",
-				Why: "that is a loop, which is not followed; write its value", Consequence: "texts that need it are taken for unknown",
-			})
-		}
-		v.set(key, text, o.Origin.Locate(source.Ref{Object: o.ID, Pointer: pointer}).Primary)
+		place := o.Origin.Locate(source.Ref{Object: o.ID, Pointer: pointer}).Primary
+		g.selfDefined(key, text, place)
+		v.set(key, text, place)
 	}
 	return v
+}
+
+// selfDefined records a variable whose text holds the variable itself.
+func (g *gitops) selfDefined(name, text string, at source.Location) {
+	if !refersTo(text, name) {
+		return
+	}
+	g.gaps = append(g.gaps, finding.Gap{
+		Kind: finding.Unresolved, File: at.File, Line: at.Span.Start.Line, What: "the variable " + name + " is defined by itself",
+		Why: "that is a loop, which is not followed; write its value", Consequence: "texts that need it are taken for unknown",
+	})
 }
 
 // refersTo reports whether a text holds the variable of a name.
