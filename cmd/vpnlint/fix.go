@@ -162,8 +162,11 @@ func runFix(cmd *cobra.Command, paths []string, flags lintFlags, how fixFlags, s
 	} else if _, err := io.WriteString(std.out, diffOf(done.Changes)); err != nil {
 		return fmt.Errorf("write the diff: %w", err)
 	}
-	said := fixWords(done, write)
-	fmt.Fprint(std.err, said)
+	fmt.Fprint(std.err, fixWords(done, write))
+	if done.Without > 0 && len(how.rules) == 0 {
+		fmt.Fprintf(std.err, "vpnlint: no fix is offered for %d of the findings (vpnlint lint shows them)\n", done.Without)
+	}
+	sayUnread(std, done.Report)
 	policy := lint.Policy{AllowGaps: flags.allowGaps}
 	if code := policy.ExitCode(done.Report); code != lint.ExitClean {
 		return exitError{code: code}
@@ -172,6 +175,15 @@ func runFix(cmd *cobra.Command, paths []string, flags lintFlags, how fixFlags, s
 		return exitError{code: lint.ExitFindings}
 	}
 	return nil
+}
+
+// sayUnread names what was not read, for which the exit code is 3.
+func sayUnread(std streams, r report.Report) {
+	for _, g := range r.Gaps {
+		if g.Kind == finding.Unreadable {
+			fmt.Fprintln(std.err, report.Plain(fmt.Sprintf("%s:%d: %s: %s", g.File, max(g.Line, 1), g.What, g.Why)))
+		}
+	}
 }
 
 // diffOf shows what would become of the files. What stands before the diff of a

@@ -34,6 +34,7 @@ func runValuesOut(ctx context.Context, linter *lint.Linter, paths []string, flag
 	} else if err := writeValues(how.valuesOut, &o, std); err != nil {
 		return err
 	}
+	sayUnread(std, o.Report)
 	policy := lint.Policy{AllowGaps: flags.allowGaps}
 	if code := policy.ExitCode(o.Report); code != lint.ExitClean {
 		return exitError{code: code}

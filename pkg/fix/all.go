@@ -21,7 +21,9 @@ type Done struct {
 	// Unwritable are fixes of findings that no file can be changed for: values of
 	// a packed chart, or those that --set sets (OverrideFor).
 	Unwritable []Choice
-	Late       int
+	// Without counts the findings that no fix is offered for.
+	Without int
+	Late    int
 }
 
 // All proves, merges and applies in memory, again and again until nothing is left
@@ -50,6 +52,7 @@ func All(ctx context.Context, linter *lint.Linter, paths []string, opts Options,
 			return Done{}, err
 		}
 		done.Conflicts, done.Left, done.Unwritable = m.Conflicts, m.Left, onlyValues(&proved.Report)
+		done.Without = without(&proved.Report)
 		if len(m.Changes) == 0 {
 			break
 		}
@@ -90,4 +93,15 @@ func asFirst(first *report.Report, all []Choice) {
 			}
 		}
 	}
+}
+
+// without counts the findings that have no fix.
+func without(r *report.Report) int {
+	n := 0
+	for i := range r.Findings {
+		if f := &r.Findings[i]; f.Suppressed == nil && len(f.Fixes) == 0 {
+			n++
+		}
+	}
+	return n
 }
