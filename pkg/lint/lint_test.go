@@ -3,7 +3,6 @@ package lint_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -86,64 +85,6 @@ func TestOutputDoesNotDependOnOrder(t *testing.T) {
 			}
 		}
 		runtime.GOMAXPROCS(old)
-	}
-}
-
-// TestRegionsLieInTheirFiles holds every region of the SARIF output of every
-// example against the file that it names.
-func TestRegionsLieInTheirFiles(t *testing.T) {
-	root := repoRoot(t)
-	r := run(t, root, examples(t)...)
-	var out bytes.Buffer
-	if err := report.Write(&out, "sarif", r, report.Options{Dir: root, SourceRoot: root}); err != nil {
-		t.Fatal(err)
-	}
-	type physical struct {
-		PhysicalLocation struct {
-			ArtifactLocation struct{ URI string }
-			Region           struct{ StartLine, StartColumn, EndLine, EndColumn int }
-		}
-	}
-	var log struct {
-		Runs []struct {
-			Results []struct {
-				RuleID           string
-				Locations        []physical
-				RelatedLocations []physical
-			}
-		}
-	}
-	if err := json.Unmarshal(out.Bytes(), &log); err != nil {
-		t.Fatal(err)
-	}
-	if len(log.Runs) != 1 || len(log.Runs[0].Results) == 0 {
-		t.Fatal("want one run with results")
-	}
-	for _, result := range log.Runs[0].Results {
-		if len(result.Locations) != 1 {
-			t.Errorf("%s: %d locations", result.RuleID, len(result.Locations))
-		}
-		for _, at := range append(result.Locations, result.RelatedLocations...) {
-			uri := at.PhysicalLocation.ArtifactLocation.URI
-			text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(uri)))
-			if err != nil {
-				t.Errorf("%s: %v", result.RuleID, err)
-				continue
-			}
-			lines := bytes.Split(text, []byte("\n"))
-			region := at.PhysicalLocation.Region
-			if region.StartLine < 1 || region.EndLine < 0 || max(region.StartLine, region.EndLine) > len(lines) {
-				t.Errorf("%s: %s: region %+v outside %d lines", result.RuleID, uri, region, len(lines))
-				continue
-			}
-			end := region.EndLine
-			if end == 0 {
-				end = region.StartLine
-			}
-			if region.EndColumn > len(lines[end-1])+1 {
-				t.Errorf("%s: %s: region %+v past the end of its line", result.RuleID, uri, region)
-			}
-		}
 	}
 }
 

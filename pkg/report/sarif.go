@@ -410,9 +410,15 @@ func (s *sarifWriter) region(l source.Location) *sarif.Region {
 		return out
 	}
 	span := normal(l.Span)
-	if file := s.report.Files[l.File]; file != nil {
+	file := s.report.Files[l.File]
+	switch {
+	case file != nil:
 		span.Start, span.End = clamp(file, span.Start), clamp(file, span.End)
 		span.Start.Column, span.End.Column = file.UTF16(span.Start), file.UTF16(span.End)
+	case span.Start == span.End:
+		// Of a line whose text is not at hand, only the line can be said.
+		out.StartLine = ptr(span.Start.Line)
+		return out
 	}
 	out.StartLine, out.StartColumn = ptr(span.Start.Line), ptr(span.Start.Column)
 	out.EndLine, out.EndColumn = ptr(span.End.Line), ptr(span.End.Column)
