@@ -109,7 +109,7 @@ type chartAt struct {
 // openChart finds out whether the chart at a tree path is packed, and reads it
 // if so.
 func openChart(t *tree, name string, limits Limits) (chartAt, *finding.Gap) {
-	at := chartAt{t: t, dir: name, readings: &chartReadings{}}
+	at := chartAt{t: t, dir: name, readings: newChartReadings()}
 	if !isArchiveName(name) || !t.isFile(name) {
 		return at, nil
 	}

@@ -56,7 +56,7 @@ func renderChart(ctx context.Context, at chartAt, opts Options, set valueSet, se
 		}()
 		run := &chartRun{ctx: ctx, t: at.t, dir: at.dir, at: at, opts: opts, limits: limits, set: set, seen: seen, engine: ownEngine{limits}}
 		if run.shared = at.readings; run.shared == nil {
-			run.shared = &chartReadings{}
+			run.shared = newChartReadings()
 		}
 		if opts.children != nil {
 			run.engine = &childEngine{ctx: ctx, children: opts.children}

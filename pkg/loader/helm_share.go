@@ -24,6 +24,15 @@ type chartShelf struct {
 	mu     sync.Mutex
 	opened map[shelfKey]func() (chartAt, *finding.Gap)
 	values map[string]func() (bundledValues, error)
+	// files are those that kustomizations use, objects what they hold.
+	files   map[shelfKey]func() (*source.File, error)
+	objects map[*source.File]func() decodedFile
+}
+
+// decodedFile is what a file of plain objects holds; nobody may change it.
+type decodedFile struct {
+	objects []*source.Object
+	gaps    []finding.Gap
 }
 
 type shelfKey struct {
@@ -32,7 +41,10 @@ type shelfKey struct {
 }
 
 func newChartShelf() *chartShelf {
-	return &chartShelf{opened: map[shelfKey]func() (chartAt, *finding.Gap){}, values: map[string]func() (bundledValues, error){}}
+	return &chartShelf{
+		opened: map[shelfKey]func() (chartAt, *finding.Gap){}, values: map[string]func() (bundledValues, error){},
+		files: map[shelfKey]func() (*source.File, error){}, objects: map[*source.File]func() decodedFile{},
+	}
 }
 
 // open is openChart, once for each chart.
@@ -40,15 +52,9 @@ func (s *chartShelf) open(t *tree, name string, limits Limits) (chartAt, *findin
 	if s == nil {
 		return openChart(t, name, limits)
 	}
-	key := shelfKey{t, path.Clean(name)}
-	s.mu.Lock()
-	open, ok := s.opened[key]
-	if !ok {
-		open = sync.OnceValues(func() (chartAt, *finding.Gap) { return openChart(t, name, limits) })
-		s.opened[key] = open
-	}
-	s.mu.Unlock()
-	return open()
+	return once(&s.mu, s.opened, shelfKey{t, path.Clean(name)}, func() func() (chartAt, *finding.Gap) {
+		return sync.OnceValues(func() (chartAt, *finding.Gap) { return openChart(t, name, limits) })
+	})()
 }
 
 // valuesFile reads a values file that the user names, once for all charts.
@@ -60,14 +66,37 @@ func (s *chartShelf) valuesFile(opts Options, name string, limits Limits) (bundl
 	if s == nil {
 		return read()
 	}
-	s.mu.Lock()
-	once, ok := s.values[name]
-	if !ok {
-		once = sync.OnceValues(read)
-		s.values[name] = once
+	return once(&s.mu, s.values, name, func() func() (bundledValues, error) { return sync.OnceValues(read) })()
+}
+
+// file reads a file that kustomizations use, once for all of them.
+func (s *chartShelf) file(t *tree, name string) (*source.File, error) {
+	if s == nil {
+		return t.readFile(name)
 	}
-	s.mu.Unlock()
-	return once()
+	return once(&s.mu, s.files, shelfKey{t, path.Clean(name)}, func() func() (*source.File, error) {
+		return sync.OnceValues(func() (*source.File, error) { return t.readFile(name) })
+	})()
+}
+
+// decoded is what a file that file has read holds, decoded once.
+func (s *chartShelf) decoded(f *source.File, decode func() decodedFile) decodedFile {
+	if s == nil {
+		return decode()
+	}
+	return once(&s.mu, s.objects, f, func() func() decodedFile { return sync.OnceValue(decode) })()
+}
+
+// once returns the entry of a key, which it makes if there is none.
+func once[K comparable, V any](mu *sync.Mutex, in map[K]V, key K, create func() V) V {
+	mu.Lock()
+	defer mu.Unlock()
+	v, ok := in[key]
+	if !ok {
+		v = create()
+		in[key] = v
+	}
+	return v
 }
 
 // chartReadings are what all renders of a chart have in common. It is safe for
@@ -79,6 +108,12 @@ type chartReadings struct {
 	templates map[string]parsedTemplate // by the engine's name
 	defines   map[*source.File][]definePlace
 	values    map[*source.File]*parsedValues
+}
+
+func newChartReadings() *chartReadings {
+	return &chartReadings{
+		templates: map[string]parsedTemplate{}, defines: map[*source.File][]definePlace{}, values: map[*source.File]*parsedValues{},
+	}
 }
 
 // chartReading is a chart as its files say, before any render.
@@ -115,47 +150,21 @@ func (s *chartReadings) chart(ctx context.Context, at chartAt, limits Limits) *c
 
 // template parses a template file under the name that the engine gives it.
 func (s *chartReadings) template(key string, file *source.File) (*templateFile, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p, ok := s.templates[key]
-	if !ok {
+	p := once(&s.mu, s.templates, key, func() (p parsedTemplate) {
 		p.file, p.err = parseTemplate(key, file)
-		if s.templates == nil {
-			s.templates = map[string]parsedTemplate{}
-		}
-		s.templates[key] = p
-	}
+		return p
+	})
 	return p.file, p.err
 }
 
 // definesOf lists the defines of a template file.
 func (s *chartReadings) definesOf(file *source.File) []definePlace {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	places, ok := s.defines[file]
-	if !ok {
-		places = scanDefines(file.Text())
-		if s.defines == nil {
-			s.defines = map[*source.File][]definePlace{}
-		}
-		s.defines[file] = places
-	}
-	return places
+	return once(&s.mu, s.defines, file, func() []definePlace { return scanDefines(file.Text()) })
 }
 
 // valuesOf returns the parsed form of a chart's own values file.
 func (s *chartReadings) valuesOf(file *source.File) *parsedValues {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p := s.values[file]
-	if p == nil {
-		p = &parsedValues{}
-		if s.values == nil {
-			s.values = map[*source.File]*parsedValues{}
-		}
-		s.values[file] = p
-	}
-	return p
+	return once(&s.mu, s.values, file, func() *parsedValues { return &parsedValues{} })
 }
 
 // parsedValues are a values file in the two forms that are needed of it, each

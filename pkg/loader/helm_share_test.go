@@ -86,7 +86,7 @@ spec: {hostNetwork: {{ .Values.host }}, hostname: {{ .Values.imported | quote }}
 
 // Parsed files are handed out, not made anew.
 func TestReadingsAreShared(t *testing.T) {
-	var r chartReadings
+	r := newChartReadings()
 	file := source.NewFile("t.yaml", "a: {{ .Values.x }}\n{{ define \"d\" }}{{ end }}")
 	a, err := r.template("c/t.yaml", file)
 	if err != nil {
@@ -101,5 +101,57 @@ func TestReadingsAreShared(t *testing.T) {
 	values := source.NewFile("values.yaml", "x: 1")
 	if p := r.valuesOf(values); p != r.valuesOf(values) || p.node(values.Text()) != p.node(values.Text()) {
 		t.Error("the values were parsed again")
+	}
+}
+
+// A base is read and decoded once for all its overlays.
+func TestBaseIsReadOnce(t *testing.T) {
+	dir := unpack(t, txtar.Parse([]byte(`
+-- base/kustomization.yaml --
+resources: [a.yaml]
+-- base/a.yaml --
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: a}
+data: {x: y}
+-- one/kustomization.yaml --
+resources: [../base]
+namePrefix: one-
+-- two/kustomization.yaml --
+resources: [../base]
+namePrefix: two-
+`)).Files)
+	tree, err := openTree(dir, Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tree.close()
+	opts := Options{Dir: dir, shelf: newChartShelf()}
+	var bases []*source.File
+	for _, name := range []string{"one", "two"} {
+		out := renderKustomization(t.Context(), tree, readKustGraph(tree, name, opts.Limits.withDefaults()), opts)
+		if len(out.objects) != 1 || out.objects[0].Name != name+"-a" {
+			t.Fatalf("%+v", out)
+		}
+		at := out.objects[0].Origin.Locate(out.objects[0].Ref("data", "x")).Primary
+		if at.File != "base/a.yaml" || at.Span.Start.Line != 4 {
+			t.Errorf("%s at %+v", name, at)
+		}
+		for _, f := range out.files {
+			if f.Path() == "base/a.yaml" {
+				bases = append(bases, f)
+			}
+		}
+	}
+	if len(bases) != 2 || bases[0] != bases[1] {
+		t.Fatal("the base was read again")
+	}
+	decodes := 0
+	decode := func() decodedFile {
+		decodes++
+		return decodedFile{}
+	}
+	if opts.shelf.decoded(bases[0], decode); decodes != 0 {
+		t.Error("the base was decoded again")
 	}
 }

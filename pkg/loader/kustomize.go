@@ -47,7 +47,7 @@ func renderKustomization(ctx context.Context, t *tree, g *kustGraph, opts Option
 	files := map[string]*source.File{}
 	var inputs []wireFile
 	for _, name := range sortedKeys(g.copies) {
-		f, err := t.readFile(name)
+		f, err := opts.shelf.file(t, name)
 		if err != nil {
 			out.gaps = append(out.gaps, notBuilt(unreadable(t.display(name), err)))
 			return out
@@ -58,7 +58,7 @@ func renderKustomization(ctx context.Context, t *tree, g *kustGraph, opts Option
 	}
 	// Read what is to be merged first: a file that does not parse gets a line,
 	// and an alias bomb goes off within our limits instead of in the library.
-	a := newAccumulation(t, files, limits)
+	a := newAccumulation(t, files, limits, opts.shelf)
 	charts, fromCharts := renderHelm(ctx, t, g, opts)
 	a.charts = charts
 	out.files = append(out.files, fromCharts.files...)

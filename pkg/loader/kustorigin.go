@@ -25,6 +25,7 @@ type accumulation struct {
 	t      *tree
 	files  map[string]*source.File
 	limits Limits
+	shelf  *chartShelf
 	gaps   []finding.Gap
 	// decoded and patchesOf are kept by file and kustomization.
 	decoded   map[string][]*source.Object
@@ -38,8 +39,8 @@ type accumulation struct {
 	charts map[*kustNode][][]*source.Object
 }
 
-func newAccumulation(t *tree, files map[string]*source.File, limits Limits) *accumulation {
-	return &accumulation{t: t, files: files, limits: limits,
+func newAccumulation(t *tree, files map[string]*source.File, limits Limits, shelf *chartShelf) *accumulation {
+	return &accumulation{t: t, files: files, limits: limits, shelf: shelf,
 		decoded: map[string][]*source.Object{}, patchesOf: map[*kustNode][]*kustPatch{},
 		patchFiles: map[*source.File][]*kustPatch{}, replacements: map[string]*replacementFile{}}
 }
@@ -111,10 +112,13 @@ func (a *accumulation) objects(ctx context.Context, name string) []*source.Objec
 		return objects
 	}
 	f := a.files[name]
-	objects, gaps := decodeObjects(ctx, f, identity{f}, unit{kind: source.Kustomization, dir: a.t.display(path.Dir(name))}, a.limits)
-	a.decoded[name] = objects
-	a.gaps = append(a.gaps, gaps...)
-	return objects
+	read := a.shelf.decoded(f, func() decodedFile {
+		objects, gaps := decodeObjects(ctx, f, identity{f}, unit{kind: source.Kustomization, dir: a.t.display(path.Dir(name))}, a.limits)
+		return decodedFile{objects, gaps}
+	})
+	a.decoded[name] = read.objects
+	a.gaps = append(a.gaps, read.gaps...)
+	return read.objects
 }
 
 // names returns the names the candidate has on its way: as written, and after
