@@ -107,9 +107,25 @@ func (v *chartView) candidate(what string, size int, changes ...change) Candidat
 		return c
 	}
 	c.Edits = edits
+	if !v.alike(changes) {
+		c.Values = nil // one list would take the place of several
+	}
 	files := filesOf(edits)
 	c.Title += " in " + strings.Join(files, " and ")
 	return c
+}
+
+// alike reports whether the lists that grow are the same under all value sets.
+func (v *chartView) alike(changes []change) bool {
+	for _, ch := range changes {
+		had, _ := v.values().Lookup(ch.path)
+		for _, values := range v.charts[1:] {
+			if has, _ := values.Lookup(ch.path); ch.item != nil && !sameValue(had, has) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // override is the tree of values that makes the changes. A list takes the place
