@@ -163,7 +163,7 @@ func runFix(cmd *cobra.Command, paths []string, flags lintFlags, how fixFlags, s
 		return fmt.Errorf("write the diff: %w", err)
 	}
 	fmt.Fprint(std.err, fixWords(done, write))
-	if done.Without > 0 && len(how.rules) == 0 {
+	if done.Without > 0 && done.Late == 0 && len(how.rules) == 0 {
 		fmt.Fprintf(std.err, "vpnlint: no fix is offered for %d of the findings (vpnlint lint shows them)\n", done.Without)
 	}
 	sayUnread(std, done.Report)

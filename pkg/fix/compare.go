@@ -14,10 +14,32 @@ import (
 
 // picture is what of a run a fix may not make worse.
 type picture struct {
-	findings []finding.Finding
-	gaps     map[string]int
-	objects  map[finding.ObjectName]int
-	pods     map[podKey]podSketch
+	findings []sketch
+	// by are the findings by their fingerprint.
+	by      map[string][]int
+	gaps    map[string]int
+	objects map[finding.ObjectName]int
+	pods    map[podKey]podSketch
+}
+
+// sketch is what of a finding is compared: many runs are remembered.
+type sketch struct {
+	fingerprint    string
+	severity       finding.Severity
+	sets, clusters []string
+	rule, file     string
+	line           int
+}
+
+// sketches are the findings of a report alone.
+func sketches(all []finding.Finding) *picture {
+	p := &picture{findings: make([]sketch, len(all)), by: map[string][]int{}}
+	for i := range all {
+		f := &all[i]
+		p.findings[i] = sketch{f.Fingerprint, f.Severity, f.ValueSets, f.Clusters, f.Rule, f.Primary.File, f.Primary.Span.Start.Line}
+		p.by[f.Fingerprint] = append(p.by[f.Fingerprint], i)
+	}
+	return p
 }
 
 type podKey struct{ set, id string }
@@ -32,7 +54,8 @@ type podSketch struct {
 }
 
 func look(r *report.Report, readings []lint.Reading) *picture {
-	p := &picture{findings: r.Findings, gaps: map[string]int{}, objects: map[finding.ObjectName]int{}, pods: map[podKey]podSketch{}}
+	p := sketches(r.Findings)
+	p.gaps, p.objects, p.pods = map[string]int{}, map[finding.ObjectName]int{}, map[podKey]podSketch{}
 	for _, g := range r.Gaps {
 		p.gaps[strings.Join([]string{string(g.Kind), g.File, g.What, g.Why}, "\x00")]++
 	}
@@ -58,9 +81,7 @@ func look(r *report.Report, readings []lint.Reading) *picture {
 }
 
 // knows reports whether there is a finding with the fingerprint.
-func (p *picture) knows(fingerprint string) bool {
-	return slices.ContainsFunc(p.findings, func(f finding.Finding) bool { return f.Fingerprint == fingerprint })
-}
+func (p *picture) knows(fingerprint string) bool { return len(p.by[fingerprint]) > 0 }
 
 // lacks reports whether the finding is gone, under every value set.
 func (p *picture) lacks(f *finding.Finding) bool { return !p.knows(f.Fingerprint) }
@@ -70,8 +91,8 @@ func (p *picture) lacks(f *finding.Finding) bool { return !p.knows(f.Fingerprint
 // it as a new one. It has to be mended first.
 func (p *picture) raises(before *picture) string {
 	for i := range p.findings {
-		if f := &p.findings[i]; !before.has(f, p.count(f)) {
-			return fmt.Sprintf("%s comes at %s:%d", f.Rule, f.Primary.File, f.Primary.Span.Start.Line)
+		if f := &p.findings[i]; !before.has(f, len(p.by[f.fingerprint])) {
+			return fmt.Sprintf("%s comes at %s:%d", f.rule, f.file, f.line)
 		}
 	}
 	return ""
@@ -85,7 +106,7 @@ func (p *picture) worse(before *picture) string {
 	}
 	for _, gap := range slices.Sorted(maps.Keys(p.gaps)) {
 		if p.gaps[gap] > before.gaps[gap] {
-			return "it cannot be seen whether: " + strings.ReplaceAll(gap, "\x00", ": ")
+			return "a gap comes: " + strings.ReplaceAll(gap, "\x00", ": ")
 		}
 	}
 	lost := ""
@@ -108,34 +129,21 @@ func (p *picture) worse(before *picture) string {
 	return ""
 }
 
-func (p *picture) count(f *finding.Finding) int {
-	n := 0
-	for i := range p.findings {
-		if p.findings[i].Fingerprint == f.Fingerprint {
-			n++
-		}
-	}
-	return n
-}
-
 // has reports whether the same was found here before: as severely, and wherever
 // it holds now.
-func (p *picture) has(f *finding.Finding, count int) bool {
-	if count > p.count(f) {
+func (p *picture) has(f *sketch, count int) bool {
+	if count > len(p.by[f.fingerprint]) {
 		return false
 	}
 	var sets, clusters []string
 	everySet, everyCluster, severe := false, false, false
-	for i := range p.findings {
+	for _, i := range p.by[f.fingerprint] {
 		g := &p.findings[i]
-		if g.Fingerprint != f.Fingerprint {
-			continue
-		}
-		sets, everySet = append(sets, g.ValueSets...), everySet || len(g.ValueSets) == 0
-		clusters, everyCluster = append(clusters, g.Clusters...), everyCluster || len(g.Clusters) == 0
-		severe = severe || g.Severity.AtLeast(f.Severity)
+		sets, everySet = append(sets, g.sets...), everySet || len(g.sets) == 0
+		clusters, everyCluster = append(clusters, g.clusters...), everyCluster || len(g.clusters) == 0
+		severe = severe || g.severity.AtLeast(f.severity)
 	}
-	return severe && (everySet || subset(f.ValueSets, sets)) && (everyCluster || subset(f.Clusters, clusters))
+	return severe && (everySet || subset(f.sets, sets)) && (everyCluster || subset(f.clusters, clusters))
 }
 
 // subset: nothing stands for everything, which only everything holds.

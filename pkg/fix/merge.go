@@ -121,7 +121,7 @@ func meeting(r *report.Report, a, b finding.Fix) (finding.Edit, bool) {
 // agree leaves out the choices that undo what others do. Most often none does,
 // which takes one run to see.
 func (m *Merged) agree(ctx context.Context, linter *lint.Linter, paths []string, opts Options, r *report.Report) error {
-	before := &picture{findings: r.Findings}
+	before := sketches(r.Findings)
 	good := func(some []Choice) (bool, error) {
 		c := Candidate{}
 		for _, one := range some {

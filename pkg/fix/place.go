@@ -190,8 +190,8 @@ func lineBreak(text string) string {
 func (p place) last() int {
 	text := p.text.File.Text()
 	end := p.text.End(p.node)
-	for end > 0 && (text[end-1] == '\n' || text[end-1] == '\r') { // a block scalar ends with its line break
-		end--
+	if end > 0 && text[end-1] == '\n' { // a block scalar ends with its line break
+		end = lineEnd(text, lineStart(text, end-1))
 	}
 	return lineEnd(text, end)
 }

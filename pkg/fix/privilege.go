@@ -107,6 +107,8 @@ func privilegedWriter(c *Context) []Candidate {
 			one.Edits = []finding.Edit{at.addField([]string{"securityContext:", pad(step) + "privileged: true"})}
 		case !isBlock(security) || security.Kind != yaml.MappingNode:
 			return nil
+		case refusesMore(security):
+			return nil // the API server takes no container that says both
 		case set != nil && value.Value == "false":
 			one.Edits = []finding.Edit{replace(at.text.File, at.text.Start(value), at.text.End(value), "true")}
 		case set == nil:
@@ -117,6 +119,12 @@ func privilegedWriter(c *Context) []Candidate {
 		return []Candidate{one}
 	}
 	return nil
+}
+
+// refusesMore: a securityContext rules out any further privilege.
+func refusesMore(security *yaml.Node) bool {
+	_, escalation := field(security, "allowPrivilegeEscalation")
+	return escalation != nil && escalation.Value != "true"
 }
 
 // spared: nothing is left out when the write fails. What stands behind && is, and

@@ -69,7 +69,7 @@ func Prove(ctx context.Context, linter *lint.Linter, paths []string, opts Option
 	if err != nil {
 		return Result{}, err
 	}
-	p := &prover{linter: linter, paths: paths, opts: opts, report: &r, readings: readings, before: look(&r, readings), known: map[string]*picture{}}
+	p := &prover{linter: linter, paths: paths, opts: opts, report: &r, readings: readings, before: look(&r, readings), known: map[string]*outcome{}}
 	timed, cancel := context.WithTimeoutCause(ctx, cmp.Or(opts.Time, DefaultTime), errTime)
 	defer cancel()
 	late, err := p.all(timed)
@@ -87,7 +87,13 @@ type prover struct {
 	report   *report.Report
 	readings []lint.Reading
 	before   *picture
-	known    map[string]*picture // what candidates came to, by their key
+	known    map[string]*outcome // of candidates, by their key
+}
+
+// outcome is what a candidate came to.
+type outcome struct {
+	left  map[string]bool // fingerprints of all findings
+	worse string          // what came or was lost, "" for nothing
 }
 
 // all gives each finding its fixes.
@@ -158,10 +164,10 @@ func (p *prover) one(ctx context.Context, f *finding.Finding, candidates []Candi
 		switch {
 		case after == nil:
 			why = "it cannot be applied"
-		case !after.lacks(f):
+		case after.left[f.Fingerprint]:
 			why = "the finding stays"
 		default:
-			why = after.worse(p.before)
+			why = after.worse
 		}
 		if why == "" {
 			c.Review = p.review(f, &c)
@@ -227,7 +233,7 @@ func (c *Candidate) key() string {
 
 // try runs the pipeline with a candidate applied; nil for one that cannot be
 // applied.
-func (p *prover) try(ctx context.Context, c *Candidate) (*picture, error) {
+func (p *prover) try(ctx context.Context, c *Candidate) (*outcome, error) {
 	key := c.key()
 	if after, ok := p.known[key]; ok {
 		return after, nil
@@ -245,8 +251,12 @@ func (p *prover) try(ctx context.Context, c *Candidate) (*picture, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.known[key] = after
-	return after, nil
+	out := &outcome{left: map[string]bool{}, worse: after.worse(p.before)}
+	for fingerprint := range after.by {
+		out.left[fingerprint] = true
+	}
+	p.known[key] = out
+	return out, nil
 }
 
 // sealed: SOPS signs a file with what it encrypts in it; an edit beside that makes
