@@ -87,9 +87,31 @@ func (r *commandReader) read(s script, outer command, depth int) {
 			r.follow(it, depth)
 		}
 	}
+	if parsed.Err != nil {
+		r.broken(s, parsed, outer)
+	}
 	if parsed.Truncated {
 		r.rest(s, outer)
 	}
+}
+
+// broken stands for the part of a script from its first mistake on. What the
+// shell that runs it makes of that is not known.
+func (r *commandReader) broken(s script, parsed *shell.Script, outer command) {
+	text, at, arg := s.Text, parsed.ErrAt, parsed.ErrArg
+	if s.argv != nil {
+		text = s.argv[min(max(arg, 0), len(s.argv)-1)].Text
+	}
+	at = min(max(at, 0), len(text))
+	end := at + strings.IndexByte(text[at:]+"\n", '\n')
+	if end == at { // at the end of a line: the line
+		at = strings.LastIndexByte(text[:at], '\n') + 1
+	}
+	s.Ref = command{cmd: &shell.Command{}, script: s}.place(arg, at, end)
+	s.State, s.Why = Unknown, "the script does not parse as shell from here on: "+clip(parsed.Err.Error())
+	r.out = append(r.out, command{
+		script: s, opaque: true, conditional: outer.conditional, loop: outer.loop, awaited: outer.awaited, tolerated: outer.tolerated,
+	})
 }
 
 // rest stands for the part of a script that was not read: it may do anything.

@@ -300,7 +300,8 @@ func (e *eval) function(f *function, args []Word, ctx context) result {
 func (e *eval) nested(text string, at place, sh *shell, ctx context) result {
 	in := &eval{r: e.r, sh: sh, text: text, at: at, depth: e.depth + 1}
 	first := len(e.r.script.Commands)
-	stmts, _, err := parseText(text)
+	stmts, errAt, err := parseText(text)
+	in.failed(errAt, err)
 	res := in.list(stmts, ctx)
 	if err != nil && len(e.r.script.Commands) == first {
 		return result{}

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"errors"
 	"maps"
 	"strconv"
 	"strings"
@@ -240,10 +241,22 @@ func (e *eval) source(n syntax.Node) string {
 }
 
 // script parses and reads the text.
-func (e *eval) script(ctx context) (errAt int, err error) {
+func (e *eval) script(ctx context) {
 	stmts, errAt, err := parseText(e.text)
+	e.failed(errAt, err)
 	e.list(stmts, ctx)
-	return errAt, err
+}
+
+// failed notes the first script that is not valid shell.
+func (e *eval) failed(at int, err error) {
+	var said syntax.ParseError
+	if errors.As(err, &said) {
+		err = errors.New(said.Text) // its position is ErrAt
+	}
+	if s := e.r.script; err != nil && s.Err == nil {
+		s.Err, s.ErrArg = err, e.at.arg
+		s.ErrAt, _ = e.at.of(at, at)
+	}
 }
 
 // list reads statements that follow each other.

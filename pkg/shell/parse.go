@@ -39,7 +39,7 @@ func ParseEnv(text string, env map[string]string) *Script {
 		}
 	}
 	e := &eval{r: r, sh: sh, text: text, at: place{exact: true}}
-	r.script.ErrAt, r.script.Err = e.script(context{last: true})
+	e.script(context{last: true})
 	return r.script
 }
 

@@ -98,10 +98,12 @@ type Redirect struct {
 // Script is a parsed script.
 type Script struct {
 	Commands []*Command
-	// Err is the parser's message for a script that is not valid shell;
-	// Commands then holds what was read before it. ErrAt is its byte offset.
-	Err   error
-	ErrAt int
+	// Err is the parser's message for a script, or one inside of it, that is not
+	// valid shell; Commands then holds what was read before it. ErrAt is its byte
+	// offset in ErrArg, the element of the argument vector, 0 for a script.
+	Err    error
+	ErrAt  int
+	ErrArg int
 	// Truncated: the script is so large or so deeply nested that reading it was
 	// given up; Commands holds its beginning.
 	Truncated bool
