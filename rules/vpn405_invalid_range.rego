@@ -31,8 +31,8 @@
 #     - C6: "is refused by its reader: it is no netmask"
 #   fires: |
 #     A pod, service or node range of a cluster declaration, a VPN selector, a WireGuard `Address` or
-#     `AllowedIPs`, an OpenVPN netmask, an advertised route or the `ipBlock` of a policy that its reader
-#     refuses.
+#     `AllowedIPs`, an OpenVPN netmask, an advertised route, the source of a masquerade rule or the
+#     `ipBlock` of a policy that its reader refuses.
 #   silent: |
 #     - the reader masks or ignores it
 #     - legal oddities: a bare netmask, an address range, two families in one string

@@ -108,7 +108,7 @@ func (r *commandReader) broken(s script, parsed *shell.Script, outer command) {
 		at = strings.LastIndexByte(text[:at], '\n') + 1
 	}
 	s.Ref = command{cmd: &shell.Command{}, script: s}.place(arg, at, end)
-	s.State, s.Why = Unknown, "the script does not parse as shell from here on: "+clip(parsed.Err.Error())
+	s.State, s.Why = Unknown, "the script cannot be read as shell from here on: "+clip(parsed.Err.Error())
 	r.out = append(r.out, command{
 		script: s, opaque: true, conditional: outer.conditional, loop: outer.loop, awaited: outer.awaited, tolerated: outer.tolerated,
 	})

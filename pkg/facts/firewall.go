@@ -91,6 +91,9 @@ func (r *tunnelReader) iptables(rule *shell.IPTablesRule, c command, iface strin
 	}
 	switch {
 	case rule.Table == "nat" && rule.Chain == "POSTROUTING" && (rule.Target == "MASQUERADE" || rule.Target == "SNAT"):
+		if rule.Source.Set && rule.Source.Known && r.refusedSource(c, rule.Source.Word, "the source (-s) of a masquerade rule") {
+			return
+		}
 		// What enters the tunnel itself is another matter than the way back of
 		// the clients.
 		if isInterface(rule.Out, iface) && !rule.Out.Negate || !r.hidesPool(rule.Source) {
@@ -135,6 +138,10 @@ func (r *tunnelReader) nftables(rule *shell.NFTRule, c command) {
 	case rule.Opaque:
 		r.opaqueHook(command{script: script{Why: "nft reads its rules from elsewhere", Ref: c.ref()}})
 	case rule.Verdict == "masquerade" || rule.Verdict == "snat":
+		if i := slices.IndexFunc(rule.Body, func(w shell.Word) bool { return w.Text == "saddr" }); i >= 0 && i+1 < len(rule.Body) &&
+			rule.Body[i+1].Known && r.refusedSource(c, rule.Body[i+1], "the source (saddr) of a masquerade rule") {
+			return
+		}
 		if t.Masquerade.State != Present || t.Masquerade.Ref == t.ContainerRef {
 			t.Masquerade = Switch{State: Present, Ref: c.ref(), Why: c.says()}
 		}
@@ -145,6 +152,26 @@ func (r *tunnelReader) nftables(rule *shell.NFTRule, c command) {
 			r.missed("nft rules are not read in full", c.ref(), aspectKillSwitch)
 		}
 	}
+}
+
+// refusedSource notes the source of a masquerade rule that its program refuses.
+// Then the rule is not there, and whether anything masquerades is not known of the
+// one who meant it.
+func (r *tunnelReader) refusedSource(c command, w shell.Word, says string) bool {
+	for _, p := range grammar.ParsePrefixes(w.Text, 0, ",") {
+		network, mask, _ := strings.Cut(p.Text, "/")
+		if _, dotted := grammar.ParseNetmask(network, mask); p.Valid || p.Unknown || dotted || !meantAsRange(p.Text) {
+			continue
+		}
+		r.pod.ix.invalidRange(InvalidRange{
+			Pod: r.pod.pod.ID, Ref: c.wordRef(w), Text: p.Text, Says: says, Why: "it is no prefix", Fate: "the command fails, and it translates nothing",
+		})
+		if r.t.Masquerade.State == Absent {
+			r.t.Masquerade.State = Unknown
+		}
+		return true
+	}
+	return false
 }
 
 // isInterface reports whether a match names the tunnel's interface; %i stands

@@ -15,7 +15,7 @@ import (
 func checkConns(t *testing.T, text string, conns []ipsecConn) {
 	t.Helper()
 	for _, c := range conns {
-		for _, w := range []grammar.Word{c.local, c.remote, c.pool} {
+		for _, w := range []grammar.Word{c.local, c.remote, c.pool, c.broken} {
 			if w.Start < 0 || w.End > len(text) || w.Start > w.End || text[w.Start:w.End] != w.Text {
 				t.Fatalf("%q is not at %d-%d of %q", w.Text, w.Start, w.End, text)
 			}

@@ -1,7 +1,9 @@
 package facts
 
 import (
+	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/vpnlint/vpnlint/pkg/grammar"
@@ -21,8 +23,11 @@ type ipsecConn struct {
 	anyone bool
 	// pass: a policy that keeps its selectors out of every tunnel.
 	pass bool
-	// unread: it inherits from more sections than are looked at.
+	// unread: it inherits from more sections than are looked at, or its reader
+	// stops at the text at broken.
 	unread bool
+	broken grammar.Word
+	why    string // of the broken text: " is never closed"
 }
 
 // ipsec reads strongSwan's (and Libreswan's) configuration files.
@@ -54,12 +59,15 @@ func (r *tunnelReader) ipsec() {
 	t.Config = froms[0].Ref
 	complete := len(r.lost) == 0
 	for i, conn := range conns {
-		complete = r.ipsecConn(conn, froms[i].Ref) && complete
+		at, why := r.ipsecConn(conn, froms[i].Ref)
+		if why != "" && complete {
+			r.missed(why, at, aspectRoutes)
+		}
+		complete = complete && why == ""
 	}
 	r.ipsecBypassPlugin()
 	if !complete {
 		t.Routes.State = Unknown
-		r.missed("some traffic selectors cannot be read, or are filled in later", t.Config, aspectRoutes)
 		return
 	}
 	t.Routes.State = Absent
@@ -69,21 +77,31 @@ func (r *tunnelReader) ipsec() {
 	}
 }
 
-// ipsecConn adds one connection to the tunnel; false when a selector cannot be
-// read.
-func (r *tunnelReader) ipsecConn(conn ipsecConn, at source.Ref) bool {
-	if conn.unread {
-		return false
+// ipsecConn adds one connection to the tunnel. It says what of it cannot be read,
+// and where that is; "" for nothing.
+func (r *tunnelReader) ipsecConn(conn ipsecConn, at source.Ref) (where source.Ref, why string) {
+	switch {
+	case conn.broken.Set():
+		return at.Within(conn.broken.Start, conn.broken.End), strconv.Quote(clip(conn.broken.Text)) + conn.why
+	case conn.unread:
+		return at, "a connection inherits from more sections than are looked at"
 	}
 	t := r.t
-	local, localOK := selectors(conn.local, at)
-	remote, remoteOK := selectors(conn.remote, at)
+	local, badLocal := selectors(conn.local, at)
+	remote, badRemote := selectors(conn.remote, at)
+	where = cmp.Or(badRemote, badLocal)
+	if !where.IsZero() {
+		why = "a traffic selector cannot be read, or is filled in later"
+	}
 	switch {
 	case conn.pass:
 		t.Bypass.State = Present
 		t.Bypass.Ref = at.Within(conn.remote.Start, max(conn.remote.End, conn.remote.Start+1))
 		t.Bypass.Entries = append(t.Bypass.Entries, remote...)
-		return remoteOK
+		if badRemote.IsZero() {
+			return where, ""
+		}
+		return where, why
 	case conn.pool.Set() || conn.anyone && !conn.remote.Set():
 		// Clients call from anywhere: the selectors are what they route.
 		t.Side = "server"
@@ -92,10 +110,10 @@ func (r *tunnelReader) ipsecConn(conn ipsecConn, at source.Ref) bool {
 		t.Clients.Routes = append(t.Clients.Routes, local...)
 		t.Clients.Default = t.Clients.Default || hasDefault(local)
 		t.Clients.State = Present
-		if !localOK {
+		if !badLocal.IsZero() {
 			t.Clients.State = Unknown
 		}
-		return true
+		return where, ""
 	}
 	t.Local = append(t.Local, local...)
 	if conn.virtual || len(local) == 0 {
@@ -110,7 +128,7 @@ func (r *tunnelReader) ipsecConn(conn ipsecConn, at source.Ref) bool {
 		t.Routes.Ref = at.Within(conn.remote.Start, conn.remote.End)
 		t.Routes.Why = "traffic selector " + clip(conn.remote.Text)
 	}
-	return remoteOK && localOK
+	return where, why
 }
 
 // ipsecBypassPlugin: charon's bypass-lan keeps attached subnets out of the
@@ -126,14 +144,12 @@ func (r *tunnelReader) ipsecBypassPlugin() {
 }
 
 // selectors reads a list of traffic selectors, each with an optional
-// [protocol/port]. Names for the host itself add nothing; false when some entry
-// cannot be read.
-func selectors(w grammar.Word, at source.Ref) ([]PrefixAt, bool) {
+// [protocol/port]. Names for the host itself add nothing; bad is the first entry
+// that cannot be read, the zero value for none.
+func selectors(w grammar.Word, at source.Ref) (out []PrefixAt, bad source.Ref) {
 	if !w.Set() {
-		return nil, true
+		return nil, source.Ref{}
 	}
-	var out []PrefixAt
-	ok := true
 	for _, p := range grammar.ParsePrefixes(w.Text, w.Start, ",") {
 		text, _, _ := strings.Cut(p.Text, "[")
 		text = strings.TrimSpace(text)
@@ -152,10 +168,10 @@ func selectors(w grammar.Word, at source.Ref) ([]PrefixAt, bool) {
 		switch text {
 		case "", "dynamic", "%dynamic", "%config", "%config4", "%config6", "%dhcp", "%any":
 		default:
-			ok = false
+			bad = cmp.Or(bad, where)
 		}
 	}
-	return out, ok
+	return out, bad
 }
 
 // ipsecSection is a section of ipsec.conf with its keys.
@@ -163,6 +179,8 @@ type ipsecSection struct {
 	name string
 	keys map[string]grammar.Word
 	also []string
+	// broken is the first line that is no setting.
+	broken grammar.Word
 }
 
 // parseIPsecConf reads the connections of an ipsec.conf: sections start in the
@@ -198,6 +216,8 @@ func parseIPsecConf(text string) []ipsecConn {
 				} else {
 					current.keys[key] = v
 				}
+			} else if !current.broken.Set() {
+				current.broken = wordOf(line, start)
 			}
 		}
 		start = end + 1
@@ -209,6 +229,14 @@ func parseIPsecConf(text string) []ipsecConn {
 		}
 	}
 	return out
+}
+
+// wordOf is what stands on a line that starts at a byte offset.
+func wordOf(line string, base int) grammar.Word {
+	w := grammar.Word{Text: strings.TrimSpace(line)}
+	w.Start = base + strings.Index(line, w.Text)
+	w.End = w.Start + len(w.Text)
+	return w
 }
 
 // keyValue reads "key = value" of a line that starts at a byte offset.
@@ -271,6 +299,12 @@ func ipsecConnOf(sections map[string]*ipsecSection, s *ipsecSection) ipsecConn {
 		}
 		return grammar.Word{}
 	}
+	var broken grammar.Word
+	for _, s := range from {
+		if !broken.Set() {
+			broken = s.broken
+		}
+	}
 	right := get("right").Text
 	kind := get("type").Text
 	return ipsecConn{
@@ -278,7 +312,7 @@ func ipsecConnOf(sections map[string]*ipsecSection, s *ipsecSection) ipsecConn {
 		pool: get("rightsourceip", "rightaddresspool"), virtual: get("leftsourceip").Set(),
 		anyone: right == "%any" || right == "%any4" || right == "%any6",
 		pass:   kind == "passthrough" || kind == "pass",
-		unread: !complete,
+		unread: !complete, broken: broken, why: " is no setting",
 	}
 }
 
@@ -292,6 +326,9 @@ func parseSwanctl(text string) []ipsecConn {
 	connections := map[string]map[string]grammar.Word{}
 	pools := map[string]grammar.Word{}
 	var path []string
+	var opened []grammar.Word // where the sections of path begin
+	var broken grammar.Word
+	why := " closes nothing"
 	set := func(key string, v grammar.Word) {
 		switch {
 		case len(path) == 4 && path[0] == "connections" && path[2] == "children":
@@ -337,13 +374,19 @@ func parseSwanctl(text string) []ipsecConn {
 			if len(path) >= maxDepth {
 				return nil
 			}
-			path = append(path, strings.TrimSpace(piece))
+			path, opened = append(path, strings.TrimSpace(piece)), append(opened, wordOf(text[start:end+1], start))
 		case '}':
-			if len(path) > 0 {
-				path = path[:len(path)-1]
+			switch {
+			case len(path) > 0:
+				path, opened = path[:len(path)-1], opened[:len(opened)-1]
+			case !broken.Set():
+				broken = grammar.Word{Text: "}", Range: grammar.Range{Start: end, End: end + 1}}
 			}
 		}
 		start = end + 1
+	}
+	if len(opened) > 0 { // the reader takes nothing of a file that is cut
+		broken, why = opened[0], " is never closed"
 	}
 	var out []ipsecConn
 	for _, id := range order {
@@ -353,6 +396,7 @@ func parseSwanctl(text string) []ipsecConn {
 			local: keys["local_ts"], remote: keys["remote_ts"], virtual: conn["vips"].Set(),
 			anyone: remote == "" || remote == "%any",
 			pass:   keys["mode"].Text == "pass",
+			broken: broken, why: why,
 		}
 		if names := conn["pools"]; names.Set() {
 			first, _, _ := strings.Cut(names.Text, ",")

@@ -63,6 +63,20 @@ func (r *tunnelReader) confFiles(what []aspect, globs ...string) (confs []confTe
 	return confs, complete
 }
 
+// cut notes a configuration whose reader takes nothing of it, because a line or a
+// block in it is none. Then the rest decides nothing either.
+func (r *tunnelReader) cut(problems []grammar.Problem, f confText, what []aspect) bool {
+	for _, p := range problems {
+		if p.Fatal && p.Kind == grammar.Syntax {
+			r.missed("its reader refuses "+path.Base(f.path)+": "+p.Says, f.at(p.Range), what...)
+			r.t.Routes.State = Unknown
+			r.hooksUnseen()
+			return true
+		}
+	}
+	return false
+}
+
 // openVPN reads the configuration files at globs, and the options on the
 // command line. It leaves what neither says as it is.
 func (r *tunnelReader) openVPN(globs ...string) {
@@ -82,6 +96,8 @@ func (r *tunnelReader) openVPN(globs ...string) {
 		case conf.Unknown:
 			complete = false
 			r.missed(path.Base(f.path)+" is filled in later", f.whole, needed...)
+		case r.cut(conf.Problems, f, needed):
+			complete = false
 		case len(conf.Directives) > 0 && isOpenVPNConf(conf):
 			confs = append(confs, conf)
 			froms = append(froms, f)

@@ -73,6 +73,8 @@ func (r *tunnelReader) wireGuard(globs ...string) {
 		case conf.Unknown:
 			complete = false
 			r.missed(path.Base(f.path)+" is filled in later", f.whole, needed...)
+		case r.cut(conf.Problems, f, needed):
+			complete = false
 		case conf.Interface.Range != (grammar.Range{}) || len(conf.Peers) > 0:
 			confs = append(confs, conf)
 			froms = append(froms, f)

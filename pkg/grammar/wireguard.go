@@ -155,7 +155,11 @@ func (r *wgReader) header(at Range, body string) {
 		r.wg.Peers = append(r.wg.Peers, Peer{Range: at, Header: at})
 	default:
 		r.section = "other"
-		r.problem(at, UnknownKey, true, "unknown section %s", body)
+		kind := UnknownKey
+		if !strings.HasSuffix(body, "]") {
+			kind = Syntax
+		}
+		r.problem(at, kind, true, "unknown section %s", body)
 	}
 }
 
