@@ -26,15 +26,34 @@ type chartView struct {
 	// charts are the values under which the finding holds, one for each value set;
 	// those of the reading first.
 	charts []*loader.ChartValues
+	// release: a GitOps object installs the chart, and its values are what to
+	// change.
+	release bool
+}
+
+// of reports whether an object is one that the chart makes.
+func (v *chartView) of(o *source.Object) bool {
+	if v.release {
+		values := loader.ValuesOf(o)
+		return values != nil && values.Path == v.values().Path
+	}
+	return o.Path == v.object.Path && o.Unit == v.object.Unit
 }
 
 // chartView is nil for an object that is none of a chart among the inputs.
 func (c *Context) chartView() *chartView {
 	o := c.Object()
-	if o == nil || o.Input != source.Chart {
+	if o == nil {
 		return nil
 	}
 	v := &chartView{Context: c, object: o}
+	if values := loader.ValuesOf(o); values != nil {
+		v.charts, v.release = append(v.charts, values), true
+		return v
+	}
+	if o.Input != source.Chart {
+		return nil
+	}
 	have := map[string]*loader.ChartValues{}
 	for _, values := range c.Reading.Charts {
 		if values.Path == o.Path && values.Unit == o.Unit {
@@ -90,7 +109,10 @@ func (v *chartView) grow(path []string, item any) change {
 // candidate is a change of the chart's values, as edits of the files that set
 // them where there are such files, and as an override in any case.
 func (v *chartView) candidate(what string, size int, changes ...change) Candidate {
-	c := Candidate{Title: what, Size: size, Chart: v.object.Path, Values: override(v.values().Tree, changes)}
+	c := Candidate{Title: what, Size: size, Chart: v.values().Path, Values: override(v.values().Tree, changes)}
+	if v.release {
+		c.Chart, c.Values = "", nil // there is no values file to write
+	}
 	if v.bench.byValues {
 		return c
 	}
@@ -198,8 +220,9 @@ func member(v any, key string) any {
 func (v *chartView) edits(changes []change) ([]finding.Edit, error) {
 	type placed struct {
 		change
-		keys []string
-		tree map[string]any
+		keys  []string
+		begin int // of the document
+		tree  map[string]any
 	}
 	byFile := map[string][]placed{}
 	files := map[string]*source.File{}
@@ -213,9 +236,9 @@ func (v *chartView) edits(changes []change) ([]finding.Edit, error) {
 			if v.Report.Files[name] == nil || sealed(at.File) {
 				return nil, errNoEdit
 			}
-			same := func(p placed) bool { return slices.Equal(p.keys, at.Keys) }
+			same := func(p placed) bool { return p.begin == at.Document && slices.Equal(p.keys, at.Keys) }
 			if !slices.ContainsFunc(byFile[name], same) {
-				byFile[name] = append(byFile[name], placed{change: ch, keys: at.Keys, tree: values.Tree})
+				byFile[name] = append(byFile[name], placed{change: ch, keys: at.Keys, begin: at.Document, tree: values.Tree})
 			}
 			files[name] = at.File
 		}
@@ -224,13 +247,20 @@ func (v *chartView) edits(changes []change) ([]finding.Edit, error) {
 	for _, name := range slices.Sorted(maps.Keys(byFile)) {
 		file := files[name]
 		for i, p := range byFile[name] {
-			editor, err := newValuesEditor(file)
+			editor, err := newValuesEditor(file, p.begin)
 			if err != nil {
 				return nil, err
 			}
-			prefix := p.path[:len(p.path)-len(p.keys)]
 			edits, err := editor.set(p.keys, p.value, p.item, func(held []string) any {
-				return restated(p.tree, slices.Concat(prefix, held), p.path, p.value)
+				// Above the values' top there is nothing but the way to it.
+				above := len(p.keys) - len(p.path)
+				if len(held) < above {
+					return nested(p.keys[len(held):above], restated(p.tree, nil, p.path, p.value))
+				}
+				if above > 0 {
+					return restated(p.tree, held[above:], p.path, p.value)
+				}
+				return restated(p.tree, slices.Concat(p.path[:-above], held), p.path, p.value)
 			})
 			if err != nil {
 				return nil, err
@@ -263,7 +293,7 @@ func placeFor(values *loader.ChartValues, path []string) (loader.ValuePlace, err
 		if top.File == nil || len(top.Keys) != 1 {
 			return at, errNoEdit
 		}
-		at = loader.ValuePlace{By: at.By, File: top.File, Keys: slices.Clone(path)}
+		at = loader.ValuePlace{By: at.By, File: top.File, Keys: slices.Clone(path), Document: -1}
 	}
 	if at.File == nil {
 		return at, errNoEdit
@@ -288,6 +318,14 @@ func restated(tree map[string]any, held, path []string, value any) any {
 	out := map[string]any{}
 	put(out, at, rest, value)
 	return out
+}
+
+// nested wraps a value in the keys that lead to it.
+func nested(keys []string, value any) any {
+	for _, key := range slices.Backward(keys) {
+		value = map[string]any{key: value}
+	}
+	return value
 }
 
 // difference is one edit that turns a file into another text: the lines between

@@ -146,7 +146,7 @@ func (v *chartView) widened(spec string, w want) []slot {
 }
 
 func (v *chartView) slotKey(spec string) string {
-	return strings.Join([]string{v.object.Path, v.object.Unit, v.values().Set, string(v.object.ID), spec}, "\x00")
+	return strings.Join([]string{v.values().Path, v.object.Unit, v.values().Set, string(v.object.ID), spec}, "\x00")
 }
 
 // rounds marks the paths in each of their shapes until they turn up; it returns
@@ -242,16 +242,17 @@ func (v *chartView) among(objects []*source.Object) *source.Object {
 // chartWith are the chart's objects under the value set of the reading, rendered
 // with an override.
 func (v *chartView) chartWith(values map[string]any) []*source.Object {
-	r := v.bench.render(v.object.Path, values)
+	r := v.bench.render(v.values().Path, v.release, values)
 	if r == nil {
 		return nil
 	}
+	objects := r.Objects
 	for _, g := range r.Groups {
 		if slices.Contains(g.Names, v.values().Set) {
-			return g.Objects
+			objects = g.Objects
 		}
 	}
-	return r.Objects
+	return slices.DeleteFunc(slices.Clone(objects), func(o *source.Object) bool { return !v.of(o) })
 }
 
 // find looks for a mark in the rendered object.
@@ -413,8 +414,9 @@ func unique(paths [][]string) [][]string {
 
 // bench is what the proposers of a run share for charts.
 type bench struct {
-	// render renders a chart alone with an override; nil when that is not possible.
-	render func(chart string, values map[string]any) *loader.Result
+	// render renders a chart alone with an override, for a release all of the run;
+	// nil when that is not possible.
+	render func(chart string, release bool, values map[string]any) *loader.Result
 	slots  map[string][]slot
 	// names are the variables that slots are the values of, by slot.
 	names map[string]string
@@ -422,14 +424,18 @@ type bench struct {
 	byValues bool
 }
 
-func newBench(ctx context.Context, opts lint.Options, byValues bool) *bench {
-	render := func(chart string, values map[string]any) *loader.Result {
+func newBench(ctx context.Context, paths []string, opts lint.Options, byValues bool) *bench {
+	render := func(chart string, release bool, values map[string]any) *loader.Result {
 		load := opts.Load
 		if opts.Plan != nil {
 			load.Targets = opts.Plan.Targets
 		}
 		load.Overrides = map[string]map[string]any{chart: mergeValues(load.Overrides[chart], values)}
-		r, err := loader.Load(ctx, []string{chart}, load)
+		from := []string{chart}
+		if release {
+			from = paths
+		}
+		r, err := loader.Load(ctx, from, load)
 		if err != nil {
 			return nil // the chart has gone, or the time is up
 		}

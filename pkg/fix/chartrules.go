@@ -293,9 +293,7 @@ func (v *chartView) switched(changes ...change) Candidate {
 
 // ownObjects are the chart's objects as they are.
 func (v *chartView) ownObjects() []*source.Object {
-	return slices.DeleteFunc(slices.Clone(v.Reading.Objects), func(o *source.Object) bool {
-		return o.Path != v.object.Path || o.Unit != v.object.Unit
-	})
+	return slices.DeleteFunc(slices.Clone(v.Reading.Objects), func(o *source.Object) bool { return !v.of(o) })
 }
 
 // leafSet is what objects say, by kind, name and pointer.

@@ -99,7 +99,7 @@ type outcome struct {
 // all gives each finding its fixes.
 func (p *prover) all(ctx context.Context) (late int, err error) {
 	table := proposers()
-	shared := Context{Report: p.report, Options: p.opts.Lint, Paths: p.paths, catalog: p.linter.Catalog(), texts: textsCache(), bench: newBench(ctx, p.opts.Lint, p.opts.byValues)}
+	shared := Context{Report: p.report, Options: p.opts.Lint, Paths: p.paths, catalog: p.linter.Catalog(), texts: textsCache(), bench: newBench(ctx, p.paths, p.opts.Lint, p.opts.byValues)}
 	for i := range p.report.Findings {
 		f := &p.report.Findings[i]
 		if f.Suppressed != nil || len(table[f.Rule]) == 0 || len(p.opts.Rules) > 0 && !slices.Contains(p.opts.Rules, f.Rule) {

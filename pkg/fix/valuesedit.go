@@ -30,9 +30,19 @@ type valuesEditor struct {
 	doc  loader.Text // without a Root when the file holds nothing
 }
 
-func newValuesEditor(f *source.File) (*valuesEditor, error) {
+// newValuesEditor is for the document that begins at an offset, -1 for that of a
+// values file.
+func newValuesEditor(f *source.File, begin int) (*valuesEditor, error) {
 	e := &valuesEditor{file: f, text: f.Text()}
 	docs := loader.Texts(f, loader.Limits{})
+	if begin >= 0 {
+		at := slices.IndexFunc(docs, func(d loader.Text) bool { return d.Begin() == begin })
+		if at < 0 {
+			return nil, errNoEdit
+		}
+		e.doc = docs[at]
+		return e, nil
+	}
 	switch {
 	case len(docs) > 1:
 		return nil, errNoEdit // Helm reads the first only

@@ -62,7 +62,7 @@ func TestValuesEdits(t *testing.T) {
 			f := source.NewFile("values.yaml", tt.text)
 			path := strings.Split(tt.path, ".")
 			got, err := func() (string, error) {
-				e, err := newValuesEditor(f)
+				e, err := newValuesEditor(f, -1)
 				if err != nil {
 					return "", err
 				}

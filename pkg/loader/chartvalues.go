@@ -7,10 +7,12 @@ import (
 	"github.com/vpnlint/vpnlint/pkg/source"
 )
 
-// ChartValues are the values that one of the inputs, a chart, was rendered with
-// under one value set, and who set them. They are read-only.
+// ChartValues are the values that a chart was rendered with under one value set,
+// and who set them. They are read-only.
 type ChartValues struct {
-	// Path and Unit are those of the chart's objects, Set is the value set.
+	// Path and Unit are those of the chart's objects, Set is the value set. Of what
+	// a GitOps object installs, Path only names that object: Options.Overrides
+	// knows it by this name.
 	Path, Unit, Set string
 	// Name is the chart's own name.
 	Name string
@@ -19,6 +21,17 @@ type ChartValues struct {
 	Tree map[string]any
 
 	scope *valueScope
+	// release is set for what a GitOps object installs.
+	release *release
+}
+
+// ValuesOf returns the values that a GitOps object gives to the chart which an
+// object comes of; nil for an object of no such chart.
+func ValuesOf(o *source.Object) *ChartValues {
+	if r, ok := o.Origin.(*releaseOrigin); ok {
+		return r.chart
+	}
+	return nil
 }
 
 // ValuePlace is where a value is set, or where it would be.
@@ -33,6 +46,9 @@ type ValuePlace struct {
 	// Held is how many of Keys lead somewhere; all of them when the value is set
 	// here, fewer when nobody sets it and this is where it belongs.
 	Held int
+	// Document is the offset in File of the YAML document that Keys start from; -1
+	// for a file of one document.
+	Document int
 
 	fixed bool
 }
@@ -40,14 +56,19 @@ type ValuePlace struct {
 // Place returns where the value at a path is set. A value that nobody sets
 // belongs to the layer that holds most of the way to it: of several the one that
 // wins.
+//
+// Of a release it is the release's own: its values, or the place for them.
 func (c *ChartValues) Place(path []string) ValuePlace {
+	if c.release != nil {
+		return c.release.place(path)
+	}
 	if p, ok := c.scope.placeOf(path, 0); ok {
 		if p.fixed || p.File != nil && c.packed(p.File) {
 			p.File = nil
 		}
 		return p
 	}
-	best, reach := ValuePlace{By: byNobody}, -1
+	best, reach := ValuePlace{By: byNobody, Document: -1}, -1
 	for _, l := range c.scope.layers {
 		rest, ok := below(path, l.prefix)
 		if !ok || l.file == nil || l.fixed != nil || l.node() == nil && !isBlankText(withoutComments(l.file.Text())) {
@@ -64,6 +85,52 @@ func (c *ChartValues) Place(path []string) ValuePlace {
 		best.File = nil
 	}
 	return best
+}
+
+// key names a release among the charts that are rendered.
+func (r *release) key() string {
+	return r.kind + " " + r.object.Namespace + "/" + r.object.Name + " in " + r.object.Unit
+}
+
+// place is where the release sets a value: in a block of its own values that
+// stands in a file as it is. What is set elsewhere, or by nobody, belongs there.
+func (r *release) place(path []string) ValuePlace {
+	for _, l := range r.values.layers {
+		if !hasPath(l.tree, path) {
+			continue
+		}
+		if p := textPlace(l.origin, l.base, path); p.File != nil {
+			p.By, p.Held = l.by, len(p.Keys)
+			return p
+		}
+		break // what cannot be changed may be beaten by the release's own values
+	}
+	for _, l := range r.values.layers {
+		if p := textPlace(l.origin, l.base, path); p.File != nil && l.base != "" {
+			p.By = byNobody
+			return p
+		}
+	}
+	if r.kind != "HelmRelease" {
+		return ValuePlace{By: byNobody}
+	}
+	p := textPlace(r.object.Origin, "/spec/values", path)
+	p.By = byNobody
+	return p
+}
+
+// textPlace is a path below a pointer of what an origin speaks of, when that is a
+// file's own text.
+func textPlace(origin source.Origin, base string, path []string) ValuePlace {
+	o, ok := origin.(*textOrigin)
+	if !ok || o.root == nil {
+		return ValuePlace{}
+	}
+	m, ok := o.m.(identity)
+	if !ok || o.base64 {
+		return ValuePlace{}
+	}
+	return ValuePlace{File: m.file, Keys: slices.Concat(source.PointerTokens(base), path), Document: o.doc.chunk.start}
 }
 
 // packed reports whether a file stands in the archive that the chart is.
@@ -127,7 +194,7 @@ func (s *valueScope) placeOf(path []string, hops int) (ValuePlace, bool) {
 			continue
 		}
 		if _, _, depth := l.find(rest); depth == len(rest) && depth > 0 {
-			return ValuePlace{By: s.setBy(l), File: l.file, Keys: slices.Clone(rest), Held: depth, fixed: l.fixed != nil}, true
+			return ValuePlace{By: s.setBy(l), File: l.file, Keys: slices.Clone(rest), Held: depth, Document: -1, fixed: l.fixed != nil}, true
 		}
 	}
 	for _, im := range s.imports {

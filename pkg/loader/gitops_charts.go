@@ -205,7 +205,10 @@ func (g *gitops) renderRelease(ctx context.Context, r *release, at chartAt) []*s
 	out := renderChart(ctx, at, Options{
 		Dir: opts.Dir, Limits: opts.Limits, children: opts.children, shelf: opts.shelf, KubeVersion: opts.KubeVersion, APIVersions: opts.APIVersions,
 		ReleaseName: name, Namespace: namespace,
-	}, valueSet{name: DefaultSet, release: r.values}, &seenTexts{})
+	}, valueSet{name: DefaultSet, release: r.values, override: opts.Overrides[r.key()]}, &seenTexts{})
+	if out.values != nil {
+		out.values.Path, out.values.Unit, out.values.release = r.key(), r.object.Unit, r
+	}
 	g.addFiles(out.files)
 	for _, gap := range out.gaps {
 		if archive := at.archive(); archive != "" {
@@ -240,7 +243,7 @@ func (g *gitops) renderRelease(ctx context.Context, r *release, at chartAt) []*s
 			continue
 		}
 		o.Unit, o.Input, o.ValueSets = r.object.Unit, r.object.Input, r.object.ValueSets
-		origin := &releaseOrigin{inner: o.Origin, object: o, release: r, inTree: inTree}
+		origin := &releaseOrigin{inner: o.Origin, object: o, release: r, chart: out.values, inTree: inTree}
 		for _, s := range shaped {
 			if s.Kind == o.Kind && s.Name == o.Name {
 				origin.shape = s
@@ -261,6 +264,8 @@ type releaseOrigin struct {
 	inner   source.Origin
 	object  *source.Object
 	release *release
+	// chart are the values that it was rendered with.
+	chart *ChartValues
 	// shape is the same object as its values' shape tells it, nil for charts whose
 	// values are not known by shape.
 	shape  *source.Object

@@ -32,7 +32,8 @@ type Options struct {
 	// the chart, which is Object.Path of its objects: a tree as a values file holds
 	// it, with the values of a subchart under its name. Lists take the place of
 	// lists, and null takes a value away, as in Helm. They are for charts among
-	// the inputs, not for what a HelmRelease or kustomization makes of one.
+	// the inputs; what a GitOps object makes of one goes by ChartValues.Path, and
+	// what a kustomization makes of one is left alone.
 	Overrides map[string]map[string]any
 	// Targets say how to render certain charts.
 	Targets     []Target

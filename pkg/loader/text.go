@@ -38,3 +38,6 @@ func (t Text) Start(n *yaml.Node) int { return t.doc.start(n) }
 
 // End returns the byte offset just after a node's last byte.
 func (t Text) End(n *yaml.Node) int { return t.doc.end(n) }
+
+// Begin returns the byte offset in the file at which the document begins.
+func (t Text) Begin() int { return t.doc.chunk.start }
