@@ -11,7 +11,10 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/vpnlint/vpnlint/pkg/config"
+	"github.com/vpnlint/vpnlint/pkg/lint"
+	"github.com/vpnlint/vpnlint/pkg/loader"
 	"github.com/vpnlint/vpnlint/pkg/report"
+	"github.com/vpnlint/vpnlint/rules"
 )
 
 // TestRows holds every rule against the sentences that say when it fires and when
@@ -30,6 +33,13 @@ func TestRows(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(repoRoot(t), "testdata", "rows", "*.txtar"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%d archives, %v", len(files), err)
+	}
+	linter, err := lint.New(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := linter.Compile(t.Context()); err != nil {
+		t.Fatal(err)
 	}
 	for _, file := range files {
 		rule := strings.TrimSuffix(filepath.Base(file), ".txtar")
@@ -53,15 +63,24 @@ func TestRows(t *testing.T) {
 				if !found {
 					t.Fatal("it says nothing of what is expected")
 				}
-				holdRow(t, rule, want, rowTree(t, string(f.Data), shared))
+				holdRow(t, linter, rule, want, rowTree(t, string(f.Data), shared))
 			})
 		}
 	}
 }
 
-func holdRow(t *testing.T, rule, want, dir string) {
+func holdRow(t *testing.T, linter *lint.Linter, rule, want, dir string) {
 	t.Helper()
-	r := run(t, dir, dir)
+	opts := lint.Options{Load: loader.Options{Dir: dir}}
+	if _, err := os.Stat(filepath.Join(dir, config.FileName)); err == nil {
+		if opts.Plan, err = config.Load(config.Options{Dir: dir, File: filepath.Join(dir, config.FileName), Rules: rules.IDs()}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := linter.Run(t.Context(), []string{dir}, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if r.Summary.Objects == 0 {
 		t.Fatal("nothing in it was read")
 	}
