@@ -53,6 +53,8 @@ func Read(ctx context.Context, objects []*source.Object, catalog *images.Catalog
 		p.fillEmpty()
 	}
 
+	pods = append(pods, wireguardServers(ix, cs, catalog)...)
+
 	sites := readSites(ix, cs)
 	agents, unread := readAgents(ix, cs, sites, pods)
 	out := &Facts{
@@ -71,6 +73,7 @@ func Read(ctx context.Context, objects []*source.Object, catalog *images.Catalog
 	readPoolRoutes(ix, pods)
 	plannedPoolRoutes(pods)
 	readRewrites(ix, cs, pods, agents)
+	readConnectors(ix)
 	for _, p := range pods {
 		out.Pods = append(out.Pods, *p.pod)
 	}

@@ -152,20 +152,7 @@ func (r *tunnelReader) advertised(keys []images.Key) {
 		}
 		for _, p := range grammar.ParsePrefixes(text, base, ",") {
 			at := v.within(p.Start, p.End)
-			why := ""
-			switch {
-			case p.Unknown:
-				continue
-			case !p.Valid && meantAsRange(p.Text):
-				why = "it is no prefix"
-			case !p.Valid:
-				continue
-			case p.Bare:
-				why = "it is an address without a mask"
-			case p.HostBits:
-				why = "it has bits set right of its mask; the network is " + p.Prefix.String()
-			}
-			if why != "" {
+			if why := refusedRoute(p); why != "" {
 				r.pod.ix.invalidRange(InvalidRange{
 					Pod: r.pod.pod.ID, Ref: at, Text: p.Text, Says: says, Why: why,
 					Fate: "tailscale refuses the whole list and the container does not come up",

@@ -49,6 +49,8 @@ func TestInvalidRanges(t *testing.T) {
 		{"TS_ROUTES", tailscale("{name: TS_ROUTES, value: '10.0.0.0/8, fd00::/64'}"), ""},
 		{"--advertise-routes with host bits", tailscale("{name: TS_EXTRA_ARGS, value: '--accept-dns --advertise-routes=10.0.0.0/8,10.1.1.1/24 --ssh'}"), "--advertise-routes 10.1.1.1/24: it has bits set right of its mask; the network is 10.1.1.0/24"},
 		{"an empty --advertise-routes", tailscale("{name: TS_EXTRA_ARGS, value: '--advertise-routes='}"), ""},
+		{"a Connector's route", "apiVersion: tailscale.com/v1alpha1\nkind: Connector\nmetadata: {name: n}\nspec: {subnetRouter: {advertiseRoutes: [10.40.0.0/14, 10.41.0.0/14]}}", "subnetRouter.advertiseRoutes 10.41.0.0/14: it has bits set right of its mask; the network is 10.40.0.0/14"},
+		{"a Connector's app", "apiVersion: tailscale.com/v1alpha1\nkind: Connector\nmetadata: {name: n}\nspec: {appConnector: {routes: [198.51.100.7, '${ROUTE}']}}", "appConnector.routes 198.51.100.7: it is an address without a mask"},
 		{"a policy's block without a mask", "apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {name: n}\nspec: {ingress: [{from: [{ipBlock: {cidr: 10.0.0.1}}]}]}", "ipBlock.cidr 10.0.0.1: it is an address without a mask"},
 		{"a policy's block", "apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {name: n}\nspec: {ingress: [{from: [{ipBlock: {cidr: 10.0.0.0/40}}]}]}", "ipBlock.cidr 10.0.0.0/40: it is no prefix"},
 	} {
