@@ -109,7 +109,9 @@ ngoduykhanh/wireguard-ui:1 WGUI_MANAGE_START=true | gateway | no | no | no | no 
 	}
 }
 
-func guideWord(k Known) string { return map[Known]string{Present: "yes", Absent: "no", Unknown: "?"}[k] }
+func guideWord(k Known) string {
+	return map[Known]string{Present: "yes", Absent: "no", Unknown: "?"}[k]
+}
 
 // What FG C0 lists as no data plane, and the components that run on the host
 // network by design.
