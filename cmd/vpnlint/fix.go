@@ -159,7 +159,7 @@ func runFix(cmd *cobra.Command, paths []string, flags lintFlags, how fixFlags, s
 			fmt.Fprintln(std.err, "vpnlint: not written: "+report.Plain(err.Error()))
 			return exitError{code: lint.ExitFindings}
 		}
-	} else if _, err := io.WriteString(std.out, diffOf(done.Changes)); err != nil {
+	} else if _, err := io.WriteString(std.out, shownOn(std.out, diffOf(done.Changes))); err != nil {
 		return fmt.Errorf("write the diff: %w", err)
 	}
 	fmt.Fprint(std.err, fixWords(done, write))
@@ -184,6 +184,19 @@ func sayUnread(std streams, r report.Report) {
 			fmt.Fprintln(std.err, report.Plain(fmt.Sprintf("%s:%d: %s: %s", g.File, max(g.Line, 1), g.What, g.Why)))
 		}
 	}
+}
+
+// shownOn is a diff as it may be written: whatever bytes the files have for a
+// program that applies it, nothing that a terminal would obey for people.
+func shownOn(w io.Writer, text string) string {
+	if _, is := terminal(w); !is {
+		return text
+	}
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = report.Plain(strings.TrimSuffix(line, "\r"))
+	}
+	return strings.Join(lines, "\n")
 }
 
 // diffOf shows what would become of the files. What stands before the diff of a

@@ -35,6 +35,7 @@ func All(ctx context.Context, linter *lint.Linter, paths []string, opts Options,
 	if overlay == nil {
 		overlay = map[string][]byte{}
 	}
+	opts.First = true
 	changes := map[string]*Change{}
 	var originals map[string]*source.File
 	for round := range rounds {

@@ -209,3 +209,48 @@ func TestBesideThePaths(t *testing.T) {
 		}
 	}
 }
+
+// TestSameBytes: what is offered does not depend on the order of paths or on the
+// number of workers.
+func TestSameBytes(t *testing.T) {
+	linter := newLinter(t)
+	dirs, err := filepath.Glob(filepath.Join("..", "..", "examples", "VPN30[2-5]", "bad"))
+	if err != nil || len(dirs) == 0 {
+		t.Fatal(err)
+	}
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want string
+	for workers := range 3 {
+		opts := fix.Options{Lint: lint.Options{Load: loader.Options{Dir: root, Workers: 1 + 4*workers}}}
+		var paths []string
+		for _, d := range dirs {
+			abs, err := filepath.Abs(d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			paths = append(paths, abs)
+		}
+		if workers > 0 {
+			slices.Reverse(paths)
+		}
+		proved, err := fix.Prove(t.Context(), linter, paths, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out strings.Builder
+		if err := report.JSON(&out, proved.Report, report.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(out.String(), `"proof": "rendered"`) {
+			t.Fatal("no fix is offered")
+		}
+		if workers == 0 {
+			want = out.String()
+		} else if out.String() != want {
+			t.Errorf("with %d workers and the paths turned around:\n%s\nwant\n%s", 1+4*workers, out.String(), want)
+		}
+	}
+}

@@ -30,6 +30,8 @@ type Options struct {
 	// Time bounds the proofs of a whole run; 0: DefaultTime. Findings whose turn
 	// does not come have no fix, and are counted in Result.Late.
 	Time time.Duration
+	// First: the smallest fix with edits is enough; what is larger is not tried.
+	First bool
 	// Refused, if it is not nil, is told of each candidate that was not proved, and
 	// why.
 	Refused func(f *finding.Finding, title, why string)
@@ -153,6 +155,9 @@ func (p *prover) readingOf(f *finding.Finding) *lint.Reading {
 func (p *prover) one(ctx context.Context, f *finding.Finding, candidates []Candidate) ([]finding.Fix, error) {
 	var fixes []finding.Fix
 	for _, c := range candidates[:min(len(candidates), cmp.Or(p.opts.Tries, DefaultTries))] {
+		if p.opts.First && slices.ContainsFunc(fixes, func(x finding.Fix) bool { return len(x.Edits) > 0 }) {
+			break
+		}
 		if slices.ContainsFunc(fixes, c.exceeds) {
 			continue
 		}
