@@ -228,7 +228,7 @@ func (v *chartView) edits(changes []change) ([]finding.Edit, error) {
 	files := map[string]*source.File{}
 	for _, values := range v.charts {
 		for _, ch := range changes {
-			at, err := placeFor(values, ch.path)
+			at, err := v.placeFor(values, ch.path)
 			if err != nil {
 				return nil, err
 			}
@@ -285,8 +285,14 @@ func (v *chartView) edits(changes []change) ([]finding.Edit, error) {
 
 // placeFor is where a value is to be written. What a subchart sets by itself is
 // set by its parent, whose file belongs to whoever uses it.
-func placeFor(values *loader.ChartValues, path []string) (loader.ValuePlace, error) {
+func (v *chartView) placeFor(values *loader.ChartValues, path []string) (loader.ValuePlace, error) {
 	at := values.Place(path)
+	if at.At.File != "" {
+		at.File = v.Report.Files[at.At.File]
+		if at.File != nil {
+			at.Document = documentAt(at.File, at.File.Offset(at.At.Span.Start))
+		}
+	}
 	if len(at.Keys) > 0 && len(at.Keys) < len(path) {
 		prefix := path[:len(path)-len(at.Keys)]
 		top := values.Place(prefix[:1])
@@ -299,6 +305,17 @@ func placeFor(values *loader.ChartValues, path []string) (loader.ValuePlace, err
 		return at, errNoEdit
 	}
 	return at, nil
+}
+
+// documentAt is where the YAML document begins that holds an offset of a file.
+func documentAt(f *source.File, offset int) int {
+	begin := -1
+	for _, doc := range loader.Texts(f, loader.Limits{}) {
+		if doc.Begin() <= offset {
+			begin = doc.Begin()
+		}
+	}
+	return begin
 }
 
 // restated is what a values file that leads to held has to say there for the

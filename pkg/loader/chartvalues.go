@@ -49,6 +49,9 @@ type ValuePlace struct {
 	// Document is the offset in File of the YAML document that Keys start from; -1
 	// for a file of one document.
 	Document int
+	// At is known in the place of File and Document for an object that was built of
+	// files: the text of the value, or what is nearest to it.
+	At source.Location
 
 	fixed bool
 }
@@ -92,21 +95,21 @@ func (r *release) key() string {
 	return r.kind + " " + r.object.Namespace + "/" + r.object.Name + " in " + r.object.Unit
 }
 
-// place is where the release sets a value: in a block of its own values that
-// stands in a file as it is. What is set elsewhere, or by nobody, belongs there.
+// place is where the release sets a value: in a block of its own values. What is
+// set elsewhere, or by nobody, belongs there.
 func (r *release) place(path []string) ValuePlace {
 	for _, l := range r.values.layers {
 		if !hasPath(l.tree, path) {
 			continue
 		}
-		if p := textPlace(l.origin, l.base, path); p.File != nil {
+		if p := r.textPlace(l.origin, l.base, path); p.Keys != nil {
 			p.By, p.Held = l.by, len(p.Keys)
 			return p
 		}
 		break // what cannot be changed may be beaten by the release's own values
 	}
 	for _, l := range r.values.layers {
-		if p := textPlace(l.origin, l.base, path); p.File != nil && l.base != "" {
+		if p := r.textPlace(l.origin, l.base, path); p.Keys != nil && l.base != "" {
 			p.By = byNobody
 			return p
 		}
@@ -114,23 +117,30 @@ func (r *release) place(path []string) ValuePlace {
 	if r.kind != "HelmRelease" {
 		return ValuePlace{By: byNobody}
 	}
-	p := textPlace(r.object.Origin, "/spec/values", path)
+	p := r.textPlace(r.object.Origin, "/spec/values", path)
 	p.By = byNobody
 	return p
 }
 
-// textPlace is a path below a pointer of what an origin speaks of, when that is a
-// file's own text.
-func textPlace(origin source.Origin, base string, path []string) ValuePlace {
-	o, ok := origin.(*textOrigin)
-	if !ok || o.root == nil {
+// textPlace is a path below a pointer of what an origin speaks of, as far as that
+// is the text of a file, or the release's object; without Keys for anything else.
+func (r *release) textPlace(origin source.Origin, base string, path []string) ValuePlace {
+	keys := slices.Concat(source.PointerTokens(base), path)
+	if o, ok := origin.(*textOrigin); ok {
+		m, plain := o.m.(identity)
+		if !plain || o.base64 || o.root == nil {
+			return ValuePlace{}
+		}
+		return ValuePlace{File: m.file, Keys: keys, Document: o.doc.chunk.start}
+	}
+	if origin != r.object.Origin {
 		return ValuePlace{}
 	}
-	m, ok := o.m.(identity)
-	if !ok || o.base64 {
+	at := origin.Locate(source.Ref{Object: r.object.ID, Pointer: base}.Child(path...)).Primary
+	if at.Precision == source.WholeFile || at.Inner != "" {
 		return ValuePlace{}
 	}
-	return ValuePlace{File: m.file, Keys: slices.Concat(source.PointerTokens(base), path), Document: o.doc.chunk.start}
+	return ValuePlace{At: at, Keys: keys}
 }
 
 // packed reports whether a file stands in the archive that the chart is.
