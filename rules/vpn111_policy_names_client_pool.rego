@@ -48,8 +48,8 @@ findings contains finding if {
 	finding := {
 		"ref": block.ref,
 		"message": sprintf(
-			"%s lies in the client pool %s, which %s translates into its own address: no packet has such a source when %s is asked, so that this rule never matches",
-			[block.prefix, hidden[0].prefix, text.containers(pods.data_plane(pod)), block.object.kind],
+			"%s, which %s translates into its own address: no packet has such a source when %s is asked, so that this rule never matches",
+			[place(block.prefix, hidden[0].prefix), text.containers(pods.data_plane(pod)), block.object.kind],
 		),
 		"clusters": pod.clusters,
 		"related": array.concat(
@@ -77,3 +77,7 @@ same_cluster(pod, block) if {
 	block.cluster == ""
 	count(pod.clusters) == 0
 }
+
+place(block, pool) := sprintf("%s is the client pool", [block]) if block == pool
+
+place(block, pool) := sprintf("%s lies in the client pool %s", [block, pool]) if block != pool

@@ -22,12 +22,15 @@ test_fires_for_the_pool if {
 	count(found) == 1
 	some f in found
 	f.ref == testing.ref("/cidr")
-	contains(f.message, "10.8.0.0/24 lies in the client pool 10.8.0.0/24, which container vpn translates")
+	contains(f.message, "10.8.0.0/24 is the client pool, which container vpn translates")
 	f.related[0].ref == testing.ref("/switch")
 }
 
 test_fires_for_one_client if {
-	count(vpn111.findings) == 1 with input as tree({"prefix": "10.8.0.7/32"}, {}, {})
+	found := vpn111.findings with input as tree({"prefix": "10.8.0.7/32"}, {}, {})
+	count(found) == 1
+	some f in found
+	startswith(f.message, "10.8.0.7/32 lies in the client pool 10.8.0.0/24, which container vpn")
 }
 
 test_fires_in_the_gateways_cluster if {

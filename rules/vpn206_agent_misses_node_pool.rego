@@ -15,7 +15,7 @@
 #   severities: [warning]
 #   family: masquerade
 #   claims:
-#     - M7: "no agent writes rules on its nodes, and pods there leave with whatever source address the node's old rules give them"
+#     - M7: "no agent writes rules on the nodes there, and their pods leave with whatever source address the nodes' old rules give them"
 #   fires: |
 #     A node pool of the cluster is declared in the tree (ContainerNodePool, the managed machine pools
 #     of Cluster API, Karpenter's NodePool, node groups of eksctl), and the agent's DaemonSet does not
@@ -42,8 +42,8 @@ findings contains finding if {
 	finding := {
 		"ref": place,
 		"message": sprintf(
-			"%s %s: no agent writes rules on its nodes, and pods there leave with whatever source address the node's old rules give them",
-			[agent.workload, text.list([sprintf("%s (node pool %s)", [p.why, p.name]) | some p in missed])],
+			"%s %s: no agent writes rules on the nodes there, and their pods leave with whatever source address the nodes' old rules give them",
+			[agent.workload, text.list([sprintf("misses node pool %s, for it %s", [p.name, p.why]) | some p in missed])],
 		),
 		"related": [{"ref": p.pool, "says": sprintf("node pool %s is declared here", [p.name])} |
 			some p in missed

@@ -10,7 +10,7 @@ test_fires_for_a_taint if {
 	count(found) == 1
 	some f in found
 	f.ref == testing.ref("/spec/template/spec")
-	startswith(f.message, "ds/ip-masq-agent does not tolerate its taint dedicated=batch:NoSchedule (node pool batch)")
+	startswith(f.message, "ds/ip-masq-agent misses node pool batch, for it does not tolerate its taint dedicated=batch:NoSchedule: ")
 	f.related[0].ref == testing.ref("/taint")
 }
 

@@ -13,7 +13,7 @@
 #   severities: [warning]
 #   family: sidecar
 #   claims:
-#     - C5: "packets to it leave outside the tunnel, where nobody has it"
+#     - C5: "packets there leave outside the tunnel, where nobody has that address"
 #   fires: |
 #     An entry of the bypass list covers an address of the tunnel's own interface, the resolver that its
 #     image brings, or all of a network that the tunnel routes or that the plan says it carries. A
@@ -52,7 +52,7 @@ findings contains finding if {
 		"ref": places.either(entry.ref, tunnel.container_ref),
 		"pod": pod.id,
 		"message": sprintf(
-			"bypass entry %s of %s in container %s covers %s: packets to it leave outside the tunnel, where nobody has it",
+			"bypass entry %s of %s in container %s covers %s: packets there leave outside the tunnel, where nobody has that address",
 			[entry.text, tunnel.family_title, tunnel.container, text.set_list({s.says | some s in swallowed})],
 		),
 		"containers": {c.name | some c in pod.containers; c.stage != "init"},

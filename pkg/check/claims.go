@@ -75,6 +75,8 @@ var carriers = [...]Carrier{
 	{Command: "plan", Claim: "C6", Says: "packets from the cluster to VPN clients in 10.244.8.0/24", Scenario: "plan.txtar"},
 	{Command: "plan free", Claim: "C6", Says: "10.243.255.0/24", Scenario: "plan.txtar"},
 	{Command: "plan init", Claim: "C6", Says: "# services: [] # ??? 10.96.0.0/12 is kubeadm's default serviceSubnet", Scenario: "plan_init.txtar"},
+	{Command: "fix", Claim: "F7", Says: "+  enabled: true", Scenario: "fix_chart.txtar"},
+	{Command: "lint", Claim: "F7", Says: `"proof": "rendered"`, Scenario: "fix.txtar"},
 
 	{Verify: "forwarding", Claim: "F2", Says: "exec deploy/openvpn -c openvpn -- sysctl net.ipv4.ip_forward"},
 	{Verify: "forwarding", Claim: "F12", Says: "sysctl net.ipv4.ip_forward"},
