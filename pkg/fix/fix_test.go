@@ -74,55 +74,75 @@ func applyTo(t *testing.T, dir string, r *report.Report, f finding.Fix) {
 	}
 }
 
-// TestExamples: each fix of each example, written to files and linted by a run of
-// its own, mends its finding and raises nothing, however it was proved.
-func TestExamples(t *testing.T) {
+// TestEachFix: each fix of each example, and of the texts in testdata, written to
+// files and linted by a run of its own, mends its finding and raises nothing,
+// however it was proved.
+func TestEachFix(t *testing.T) {
 	linter := newLinter(t)
 	dirs, err := filepath.Glob(filepath.Join("..", "..", "examples", "VPN*", "bad"))
 	if err != nil || len(dirs) == 0 {
 		t.Fatalf("no examples: %v", err)
 	}
-	offered := map[string]int{}
-	for _, dir := range dirs {
-		scratch := t.TempDir()
-		if err := os.CopyFS(scratch, os.DirFS(dir)); err != nil {
-			t.Fatal(err)
-		}
-		proved, err := fix.Prove(t.Context(), linter, []string{"."}, options(t, scratch))
+	archives, err := filepath.Glob(filepath.Join("testdata", "*.txtar"))
+	if err != nil || len(archives) == 0 {
+		t.Fatalf("no archives: %v", err)
+	}
+	for _, name := range archives {
+		archive, err := txtar.ParseFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		before := said(&proved.Report)
-		for _, f := range proved.Report.Findings {
-			for _, x := range f.Fixes {
-				if len(x.Edits) == 0 {
-					continue
-				}
-				offered[f.Rule]++
-				work := t.TempDir()
-				if err := os.CopyFS(work, os.DirFS(dir)); err != nil {
-					t.Fatal(err)
-				}
-				applyTo(t, work, &proved.Report, x)
-				r, err := linter.Run(t.Context(), []string{"."}, options(t, work).Lint)
-				if err != nil {
-					t.Fatal(err)
-				}
-				after := said(&r)
-				if slices.Contains(after, f.Rule+" "+f.Fingerprint) {
-					t.Errorf("%s: %s: %q leaves the finding", dir, f.Rule, x.Title)
-				}
-				for _, s := range after {
-					if !slices.Contains(before, s) {
-						t.Errorf("%s: %s: %q raises %s", dir, f.Rule, x.Title, s)
-					}
-				}
-			}
-		}
+		archive.Files = slices.DeleteFunc(archive.Files, func(f txtar.File) bool { return strings.HasPrefix(f.Name, "want/") })
+		dirs = append(dirs, writeTree(t, string(txtar.Format(archive))))
+	}
+	offered := map[string]int{}
+	for _, dir := range dirs {
+		eachFix(t, linter, dir, offered)
 	}
 	for _, rule := range []string{"VPN101", "VPN102", "VPN107", "VPN201", "VPN203", "VPN302", "VPN303", "VPN304", "VPN305", "VPN312", "VPN408"} {
 		if offered[rule] == 0 {
 			t.Errorf("no fix is offered for %s", rule)
+		}
+	}
+}
+
+// eachFix tries the fixes of a directory one by one, each in a copy of it, and
+// counts them by rule.
+func eachFix(t *testing.T, linter *lint.Linter, dir string, offered map[string]int) {
+	t.Helper()
+	scratch := t.TempDir()
+	if err := os.CopyFS(scratch, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	proved, err := fix.Prove(t.Context(), linter, []string{"."}, options(t, scratch))
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := said(&proved.Report)
+	for _, f := range proved.Report.Findings {
+		for _, x := range f.Fixes {
+			if len(x.Edits) == 0 {
+				continue
+			}
+			offered[f.Rule]++
+			work := t.TempDir()
+			if err := os.CopyFS(work, os.DirFS(dir)); err != nil {
+				t.Fatal(err)
+			}
+			applyTo(t, work, &proved.Report, x)
+			r, err := linter.Run(t.Context(), []string{"."}, options(t, work).Lint)
+			if err != nil {
+				t.Fatal(err)
+			}
+			after := said(&r)
+			if slices.Contains(after, f.Rule+" "+f.Fingerprint) {
+				t.Errorf("%s: %s: %q leaves the finding", dir, f.Rule, x.Title)
+			}
+			for _, s := range after {
+				if !slices.Contains(before, s) {
+					t.Errorf("%s: %s: %q raises %s", dir, f.Rule, x.Title, s)
+				}
+			}
 		}
 	}
 }

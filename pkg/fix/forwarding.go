@@ -56,10 +56,14 @@ func initContainer(c *Context) []Candidate {
 	if !ok {
 		return nil
 	}
-	return []Candidate{{
+	one := Candidate{
 		Title: "add an init container that turns forwarding on",
 		Edits: []finding.Edit{edit},
-	}}
+	}
+	if slices.ContainsFunc(c.lacking(pod), func(s string) bool { return strings.HasPrefix(s, "net.ipv6.") }) {
+		one.Review = "on a node whose kernel has no IPv6 the init container fails, and the pod does not start"
+	}
+	return []Candidate{one}
 }
 
 // initEdit is the edit that adds the init container. It writes what the pod lacks:

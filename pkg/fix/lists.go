@@ -186,10 +186,14 @@ func completeExemption(c *Context) []Candidate {
 		if !ok || len(missing) == 0 {
 			continue
 		}
-		out = append(out, Candidate{
+		one := Candidate{
 			Title: "exempt " + sentence(missing) + ", too",
 			Edits: []finding.Edit{list.addAfter(len(list.entries)-1, missing)},
-		})
+		}
+		if c.Finding.Severity == finding.Note {
+			one.Review = "a list may leave the nodes out on purpose: packets of pods to them keep the pod's address then"
+		}
+		out = append(out, one)
 	}
 	return out
 }
