@@ -66,7 +66,7 @@ type scenario struct {
 	unstable bool
 }
 
-func scenarios(t *testing.T) []scenario {
+func scenarios(t testing.TB) []scenario {
 	t.Helper()
 	names, err := filepath.Glob("testdata/charts/*.txtar")
 	if err != nil || len(names) == 0 {

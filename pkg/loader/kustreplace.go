@@ -2,6 +2,7 @@ package loader
 
 import (
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -56,6 +57,7 @@ type rewritten struct {
 // copy of each object is written to with a placeholder first, to see where the
 // value goes.
 func (r *replay) replaceOne(m resmap.ResMap, rep types.Replacement, origin source.Origin, at string) error {
+	rep = ownReplacement(rep)
 	from, value := r.replacementSource(m, rep, origin, at)
 	var places []int // by placeholder
 	var targets []rewritten
@@ -117,6 +119,22 @@ func (r *replay) replaceOne(m resmap.ResMap, rep types.Replacement, origin sourc
 		return writer{origin: origin, at: at, vague: true}.overrides(old)
 	})
 	return nil
+}
+
+// ownReplacement copies what the library fills in.
+func ownReplacement(rep types.Replacement) types.Replacement {
+	if rep.Source != nil {
+		from := *rep.Source
+		rep.Source = &from
+	}
+	rep.Targets = slices.Clone(rep.Targets)
+	for i, t := range rep.Targets {
+		if t != nil {
+			target := *t
+			rep.Targets[i] = &target
+		}
+	}
+	return rep
 }
 
 // placeholder i is of characters that no path and no delimiter has.

@@ -68,7 +68,9 @@ func newRebuild(t *tree, a *accumulation, g *kustGraph, opts Options) *rebuild {
 type replay struct {
 	*rebuild
 	// err is why the build could not be done again.
-	err      error
+	err error
+	// until is when it takes longer than a build may.
+	until    time.Time
 	marks    *marks
 	factory  *resmap.Factory
 	validate ifc.Validator
@@ -98,12 +100,13 @@ func (b *rebuild) replay() *replay {
 
 func (b *rebuild) run() *replay {
 	deps := provider.NewDefaultDepProvider()
-	r := &replay{rebuild: b, marks: newMarks(), factory: resmap.NewFactory(deps.GetResourceFactory()), validate: deps.GetFieldValidator()}
+	limit := time.Duration(b.a.limits.RenderSeconds) * time.Second
+	r := &replay{rebuild: b, until: time.Now().Add(limit), marks: newMarks(), factory: resmap.NewFactory(deps.GetResourceFactory()), validate: deps.GetFieldValidator()}
 	if !b.alone {
 		select {
 		case kustomizeTurn <- struct{}{}:
 			defer func() { <-kustomizeTurn }()
-		case <-time.After(time.Duration(b.a.limits.RenderSeconds) * time.Second):
+		case <-time.After(limit):
 			r.err = errBuildTime // a build that was given up still holds the turn
 			return r
 		}
@@ -205,6 +208,9 @@ func (r *replay) target(m resmap.ResMap, n *kustNode) error {
 		}
 	}
 	for _, step := range []func(resmap.ResMap, *kustNode) error{r.patchEarly, r.rename, r.label, r.patchLate, r.scale, r.images, r.replace, r.plugins} {
+		if time.Now().After(r.until) {
+			return errBuildTime
+		}
 		if err := step(m, n); err != nil {
 			return err
 		}
@@ -346,6 +352,9 @@ func (r *replay) patch(m resmap.ResMap, n *kustNode, late bool) error {
 		if p.late != late {
 			continue
 		}
+		if time.Now().After(r.until) {
+			return errBuildTime
+		}
 		if err := r.patchOne(m, p); err != nil {
 			return err
 		}
@@ -397,7 +406,11 @@ func (r *replay) patchOne(m resmap.ResMap, p *kustPatch) error {
 	}
 	for _, res := range selected {
 		err := r.merge(res, p, func(patch *kustres.Resource) error {
-			return m.ApplySmPatch(kustres.MakeIdSet([]*kustres.Resource{res}), patch)
+			// As ResMap.ApplySmPatch, which looks at all objects for each.
+			kind := patch.GetKind()
+			patch.SetGvk(res.GetGvk())
+			patch.SetKind(kind)
+			return res.ApplySmPatch(patch)
 		})
 		if err != nil {
 			return err
