@@ -583,6 +583,7 @@ func (s *shaper) container(c, g given, id, kind string) *made {
 		name = s.tpl(override)
 	}
 	out := mapOf(g).set("name", written(name, g))
+	out.named = true
 	merge := c.get("defaultContainerOptionsStrategy").text() == "merge"
 	take := func(key string) *made {
 		v := s.option(c, g, kind, key)

@@ -157,7 +157,9 @@ type made struct {
 	// path is the value that it comes from, nil for what a chart adds by itself.
 	path []string
 	// moved: value is not the very text at path.
-	moved  bool
+	moved bool
+	// named: what is at path has its name from the key there, which stands for it.
+	named  bool
 	fields map[string]*made
 	list   []*made
 	isList bool
@@ -250,6 +252,7 @@ func (o *madeOrigin) Locate(r source.Ref) source.Provenance {
 	if p.moved || !exact {
 		within = source.Ref{}
 	}
+	within.Key = p.named && exact && slices.Equal(path, p.path)
 	out := o.values.locate(path, within)
 	if !exact || p.moved && r.End > 0 {
 		out.Primary.Precision = out.Primary.Precision.Worse(source.Parent)
