@@ -23,7 +23,6 @@ import (
 type lintFlags struct {
 	load         loader.Options
 	valueSets    []string
-	charts       []string
 	isolate      bool
 	rulesSeconds int
 	workloads    int
@@ -99,7 +98,6 @@ func inputFlags(f *pflag.FlagSet, flags *lintFlags) {
 	chartFlags(f, &flags.load)
 	f.StringArrayVar(&flags.valueSets, "value-set", nil, "render charts with these values, too: `NAME=FILE[,FILE]` (repeatable)")
 	userRulesFlag(f, &flags.userRules)
-	f.StringArrayVar(&flags.charts, "chart", nil, "chart that HelmReleases and Applications install: `NAME=PATH` of a copy (repeatable)")
 }
 
 // chartFlags say what charts are rendered with.
@@ -110,6 +108,7 @@ func chartFlags(f *pflag.FlagSet, l *loader.Options) {
 	f.StringVarP(&l.Namespace, "namespace", "n", "", "release `NAMESPACE` for charts (default \"default\")")
 	f.StringVar(&l.KubeVersion, "kube-version", "", "Kubernetes `VERSION` for charts (default \""+loader.DefaultKubeVersion+"\")")
 	f.StringArrayVar(&l.APIVersions, "api-versions", nil, "API `GROUP/VERSION` that charts may find (repeatable)")
+	f.Var(chartsValue{&l.Charts}, "chart", "chart that HelmReleases and Applications install: `NAME=PATH` of a copy (repeatable)")
 }
 
 func isolateFlag(f *pflag.FlagSet, isolate *bool) {
@@ -154,21 +153,30 @@ func parseValueSets(options []string) ([]loader.ValueSet, error) {
 	return sets, nil
 }
 
-// parseCharts reads the --chart options.
-func parseCharts(options []string) (map[string]string, error) {
-	charts := map[string]string{}
-	for _, o := range options {
-		name, path, ok := strings.Cut(o, "=")
-		if !ok || name == "" || path == "" {
-			return nil, fmt.Errorf("--chart %s: want NAME=PATH, the name that a HelmRelease or Application gives and the chart's directory or archive", o)
-		}
-		if _, twice := charts[name]; twice {
-			return nil, fmt.Errorf("--chart %s: the chart %q is given twice", o, name)
-		}
-		charts[name] = path
+// chartsValue are the --chart options.
+type chartsValue struct{ to *map[string]string }
+
+// Set implements pflag.Value.
+func (v chartsValue) Set(option string) error {
+	name, path, ok := strings.Cut(option, "=")
+	if !ok || name == "" || path == "" {
+		return errors.New("want NAME=PATH, the name that a HelmRelease or Application gives and the chart's directory or archive")
 	}
-	return charts, nil
+	if _, twice := (*v.to)[name]; twice {
+		return fmt.Errorf("the chart %q is given twice", name)
+	}
+	if *v.to == nil {
+		*v.to = map[string]string{}
+	}
+	(*v.to)[name] = path
+	return nil
 }
+
+// String implements pflag.Value: there is no default.
+func (chartsValue) String() string { return "" }
+
+// Type implements pflag.Value.
+func (chartsValue) Type() string { return "chart" }
 
 // checkLimits refuses limits that nothing can keep.
 func checkLimits(f *pflag.FlagSet) error {
@@ -274,9 +282,6 @@ func runLint(cmd *cobra.Command, paths []string, flags lintFlags, std streams) e
 // prepare reads the options that say what is linted.
 func (flags *lintFlags) prepare(cmd *cobra.Command, std streams) (err error) {
 	if flags.load.ValueSets, err = parseValueSets(flags.valueSets); err != nil {
-		return err
-	}
-	if flags.load.Charts, err = parseCharts(flags.charts); err != nil {
 		return err
 	}
 	if err := checkLimits(cmd.Flags()); err != nil {
