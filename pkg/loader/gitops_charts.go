@@ -196,10 +196,10 @@ func satisfies(want, version string) bool {
 func (g *gitops) renderRelease(ctx context.Context, r *release, at chartAt) []*source.Object {
 	opts := g.l.opts
 	name, namespace := r.name, r.namespace
-	if !isPlain(name) {
+	if strings.Contains(name, "{{") {
 		name = "" // what stands for it would not be YAML
 	}
-	if !isPlain(namespace) {
+	if strings.Contains(namespace, "{{") {
 		namespace = ""
 	}
 	out := renderChart(ctx, at, Options{
@@ -253,9 +253,23 @@ func (g *gitops) renderRelease(ctx context.Context, r *release, at chartAt) []*s
 		if r.values.unseen != "" {
 			o.Unseen = []string{""}
 		}
+		if namespace == "" && o.Namespace == defaultNamespace {
+			withoutNamespace(o)
+		}
 		objects = append(objects, o)
 	}
 	return objects
+}
+
+// defaultNamespace is what Helm takes where nobody names a namespace.
+const defaultNamespace = "default"
+
+// withoutNamespace takes a namespace away that stands for one that is not known.
+func withoutNamespace(o *source.Object) {
+	o.Namespace = ""
+	if meta := asMap(o.Tree["metadata"]); meta["namespace"] == defaultNamespace {
+		delete(meta, "namespace")
+	}
 }
 
 // releaseOrigin is the Origin of an object that a release's chart rendered: it

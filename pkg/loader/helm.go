@@ -211,7 +211,7 @@ func (r *chartRun) prepare(c *chart.Chart) error {
 		r.release.Name = c.Name()
 	}
 	if r.release.Namespace == "" {
-		r.release.Namespace = "default"
+		r.release.Namespace = defaultNamespace
 	}
 	if err := chartutil.ProcessDependenciesWithMerge(c, r.user.merged); err != nil {
 		return fmt.Errorf("working out its dependencies: %w", err)
