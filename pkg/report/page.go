@@ -2,6 +2,7 @@ package report
 
 import (
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/yuin/goldmark"
@@ -71,7 +72,8 @@ func (p *pageWriter) block(n ast.Node, first, indent string) {
 	case *ast.List, *ast.Blockquote:
 		p.blocks(n, first, indent)
 	case *ast.ListItem:
-		p.blocks(n, first+"- ", indent+"  ")
+		m := marker(n)
+		p.blocks(n, first+m, indent+strings.Repeat(" ", len(m)))
 	case *extensionast.Table:
 		p.table(n, indent)
 	case *ast.HTMLBlock, *ast.ThematicBreak:
@@ -81,6 +83,19 @@ func (p *pageWriter) block(n ast.Node, first, indent string) {
 			first = indent
 		}
 	}
+}
+
+// marker is what stands before an item of a list.
+func marker(item *ast.ListItem) string {
+	list, ok := item.Parent().(*ast.List)
+	if !ok || !list.IsOrdered() {
+		return "- "
+	}
+	number := list.Start
+	for n := item.PreviousSibling(); n != nil; n = n.PreviousSibling() {
+		number++
+	}
+	return strconv.Itoa(number) + ". "
 }
 
 // table writes aligned columns.

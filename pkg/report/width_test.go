@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/vpnlint/vpnlint/pkg/source"
 )
 
 func TestSpokenPaths(t *testing.T) {
@@ -41,6 +43,23 @@ func TestWrappedCommands(t *testing.T) {
 		got := wrapCommand(tc.line, tc.width)
 		if !slices.Equal(got, tc.want) {
 			t.Errorf("%q in %d columns: %q, want %q", tc.line, tc.width, got, tc.want)
+		}
+	}
+}
+
+// A message links its related places by their ids; brackets of the user's are none.
+func TestLinkedMessages(t *testing.T) {
+	related := []source.Note{{Says: "the [pool](9) is here"}, {}, {Says: "set\n here"}}
+	for _, tc := range []struct {
+		text    string
+		related []source.Note
+		want    string
+	}{
+		{"plain [text](1)", nil, "plain [text] (1)"},
+		{"of [one](1)", related, `of \[one\] (1). See: [the \[pool\](9) is here](1); [set here](3).`},
+	} {
+		if got := *linkedMessage(tc.text, tc.related).Text; got != tc.want {
+			t.Errorf("got %s, want %s", got, tc.want)
 		}
 	}
 }
