@@ -1,6 +1,7 @@
 package fix
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,7 +21,18 @@ type picture struct {
 	gaps    map[string]int
 	objects map[finding.ObjectName]int
 	pods    map[podKey]podSketch
+	// drawn are the findings about objects whose names are drawn anew at each
+	// render: they are known by their place.
+	drawn map[sketchPlace]bool
 }
+
+// sketchPlace is what a finding is about whose object has another name each time.
+type sketchPlace struct {
+	rule, file string
+	line       int
+}
+
+func (f *sketch) place() sketchPlace { return sketchPlace{f.rule, f.file, f.line} }
 
 // sketch is what of a finding is compared: many runs are remembered.
 type sketch struct {
@@ -83,15 +95,12 @@ func look(r *report.Report, readings []lint.Reading) *picture {
 // knows reports whether there is a finding with the fingerprint.
 func (p *picture) knows(fingerprint string) bool { return len(p.by[fingerprint]) > 0 }
 
-// lacks reports whether the finding is gone, under every value set.
-func (p *picture) lacks(f *finding.Finding) bool { return !p.knows(f.Fingerprint) }
-
 // raises names a finding that was not there before, "" for none. One that moves
 // with what a fix moves counts: whoever keeps a list of known findings would meet
 // it as a new one. It has to be mended first.
 func (p *picture) raises(before *picture) string {
 	for i := range p.findings {
-		if f := &p.findings[i]; !before.has(f, len(p.by[f.fingerprint])) {
+		if f := &p.findings[i]; !before.has(f, len(p.by[f.fingerprint])) && !before.drawn[f.place()] {
 			return fmt.Sprintf("%s comes at %s:%d", f.rule, f.file, f.line)
 		}
 	}
@@ -127,6 +136,62 @@ func (p *picture) worse(before *picture) string {
 		return "the VPN of " + lost + " is not what it was, or Pod Security rejects more of it"
 	}
 	return ""
+}
+
+// misses reports whether an object is gone that was there before.
+func (p *picture) misses(before *picture) bool {
+	for name, n := range before.objects {
+		if p.objects[name] < n {
+			return true
+		}
+	}
+	return false
+}
+
+// steady forgets what another run of the same did not come to: objects with a name
+// that is drawn anew each time are not lost when they have another.
+func (p *picture) steady(again *picture) {
+	for name, n := range p.objects {
+		if p.objects[name] = min(n, again.objects[name]); p.objects[name] == 0 {
+			delete(p.objects, name)
+		}
+	}
+	for key := range p.pods {
+		if _, ok := again.pods[key]; !ok {
+			delete(p.pods, key)
+		}
+	}
+	p.drawn = map[sketchPlace]bool{}
+	for i := range p.findings {
+		if f := &p.findings[i]; !again.knows(f.fingerprint) {
+			p.drawn[f.place()] = true
+		}
+	}
+}
+
+// steadyBy is steady by a run of its own.
+func (p *picture) steadyBy(ctx context.Context, linter *lint.Linter, paths []string, opts lint.Options) error {
+	again, err := relint(ctx, linter, paths, opts)
+	if err == nil {
+		p.steady(again)
+	}
+	return err
+}
+
+// left are the fingerprints of findings that are still there, one of an object
+// with another name included.
+func (p *picture) left(before *picture) map[string]bool {
+	out := map[string]bool{}
+	places := map[sketchPlace]bool{}
+	for i := range p.findings {
+		out[p.findings[i].fingerprint], places[p.findings[i].place()] = true, true
+	}
+	for i := range before.findings {
+		if f := &before.findings[i]; before.drawn[f.place()] && places[f.place()] {
+			out[f.fingerprint] = true
+		}
+	}
+	return out
 }
 
 // has reports whether the same was found here before: as severely, and wherever

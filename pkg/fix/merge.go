@@ -135,10 +135,16 @@ func (m *Merged) agree(ctx context.Context, linter *lint.Linter, paths []string,
 		if err != nil {
 			return false, err
 		}
-		return after.mended(some) && after.raises(before) == "", nil
+		return after.mended(some, before) && after.raises(before) == "", nil
 	}
 	ok, err := good(m.Choices)
 	if ok || err != nil {
+		return err
+	}
+	if err := before.steadyBy(ctx, linter, paths, opts.Lint); err != nil {
+		return err
+	}
+	if ok, err = good(m.Choices); ok || err != nil {
 		return err
 	}
 	var kept []Choice
@@ -149,7 +155,7 @@ func (m *Merged) agree(ctx context.Context, linter *lint.Linter, paths []string,
 			return err
 		case ok:
 			kept = append(kept, c)
-		default:
+		case len(kept) > 0:
 			at := c.Fix.Edits[0].At
 			m.Conflicts = append(m.Conflicts, Conflict{A: c, B: kept[len(kept)-1], File: at.File, Line: at.Span.Start.Line})
 		}
@@ -159,10 +165,11 @@ func (m *Merged) agree(ctx context.Context, linter *lint.Linter, paths []string,
 }
 
 // mended: none of the findings of the choices is left.
-func (p *picture) mended(some []Choice) bool {
+func (p *picture) mended(some []Choice, before *picture) bool {
+	left := p.left(before)
 	for _, c := range some {
 		for i := range c.Findings {
-			if !p.lacks(&c.Findings[i]) {
+			if left[c.Findings[i].Fingerprint] {
 				return false
 			}
 		}

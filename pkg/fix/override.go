@@ -198,9 +198,14 @@ func together(ctx context.Context, linter *lint.Linter, paths []string, opts Opt
 		if err != nil {
 			return nil, false, err
 		}
-		return merged, after.mended(some) && after.raises(before) == "", nil
+		return merged, after.mended(some, before) && after.raises(before) == "", nil
 	}
 	merged, ok, err := try(all)
+	if !ok && err == nil {
+		if err = before.steadyBy(ctx, linter, paths, opts.Lint); err == nil {
+			merged, ok, err = try(all)
+		}
+	}
 	if ok || err != nil {
 		return all, merged, err
 	}

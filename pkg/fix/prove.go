@@ -89,6 +89,7 @@ type prover struct {
 	report   *report.Report
 	readings []lint.Reading
 	before   *picture
+	steadied bool                // before holds only what every run comes to
 	known    map[string]*outcome // of candidates, by their key
 }
 
@@ -256,10 +257,13 @@ func (p *prover) try(ctx context.Context, c *Candidate) (*outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &outcome{left: map[string]bool{}, worse: after.worse(p.before)}
-	for fingerprint := range after.by {
-		out.left[fingerprint] = true
+	if !p.steadied && after.misses(p.before) {
+		p.steadied = true
+		if err := p.before.steadyBy(ctx, p.linter, p.paths, p.opts.Lint); err != nil {
+			return nil, err
+		}
 	}
+	out := &outcome{left: after.left(p.before), worse: after.worse(p.before)}
 	p.known[key] = out
 	return out, nil
 }
