@@ -24,7 +24,8 @@
 #     - M2: "the exemption 10.0.0.0/8 covers 10.20.0.0/16 behind warehouse"
 #     - M5: "the narrowest list is 10.44.0.0/14, 10.130.0.0/20"
 #   fires: |
-#     An explicit list covers a VPN destination, or part of one. **Error** when that destination must
+#     An explicit list covers a VPN destination, or part of one: that of a masquerade agent, of Autopilot's
+#     EgressNATPolicies, or `AWS_VPC_K8S_CNI_EXCLUDE_SNAT_CIDRS`. **Error** when that destination must
 #     see node addresses: the tunnel's local selectors or advertisements leave the pod range out.
 #     **Warning** when nothing says which address the far side expects, or when an entry is a whole
 #     private block far beyond the pod range and a VPN with unknown destinations is in view.

@@ -39,10 +39,12 @@ func readAgents(ix *index, cs *clusterSet, sites []Site, pods []*podView) ([]Age
 			if kind := agentKind(p, c); kind != "" {
 				r.workload(p, c, kind)
 			}
+			r.awsNode(p, c)
 		}
 	}
 	unread := r.unreadLists()
 	r.listsWithoutAgent()
+	r.egressNATPolicies()
 	r.managed()
 	r.plannedAgents()
 	r.missedPools()
@@ -395,6 +397,9 @@ func (r *agentReader) add(a *Agent, fl flags, f *founded, tied bool) {
 		pods, nodes, services = ofFamily(f.prefixes(cidrplan.Pod), fl.ipv6), ofFamily(f.prefixes(cidrplan.Node), fl.ipv6), f.prefixes(cidrplan.Service)
 		a.PodRanges, a.NodeRanges = f.ranges(cidrplan.Pod), f.ranges(cidrplan.Node)
 	}
+	if a.Kind == agentAWS && len(pods) == 0 {
+		pods = nodes // they take addresses of the VPC
+	}
 	var exempt []netip.Prefix
 	switch a.List.Source {
 	case "explicit":
@@ -411,12 +416,12 @@ func (r *agentReader) add(a *Agent, fl flags, f *founded, tied bool) {
 	if !tied {
 		a.Targets, wantNode = r.targets(a, f, exempt, pods)
 	}
-	if a.List.Source == "explicit" {
+	if a.List.Source == "explicit" && !ownRangesExempt(a.Kind) {
 		a.MissingPods = written(cidrplan.Missing(exempt, pods))
 		a.MissingNodes = written(cidrplan.Missing(exempt, nodes))
 		a.Wide = wide(a.List.Entries, pods, cidrplan.Union(cidrplan.Union(pods, nodes), services))
 	}
-	if len(pods) > 0 {
+	if len(pods) > 0 && f != nil && !ownRangesExempt(a.Kind) {
 		internal := ofFamily(parsed(f.Plan.Internal), fl.ipv6)
 		a.Minimal = written(cidrplan.MinimalExemption(cidrplan.Union(cidrplan.Union(pods, nodes), internal), wantNode))
 	}

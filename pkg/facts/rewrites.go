@@ -122,7 +122,7 @@ func (w *rewriteReader) flannel(pods []*podView) {
 func (w *rewriteReader) agents(agents []Agent) {
 	name, known := w.cs.name(w.p.object)
 	for _, a := range agents {
-		if !known || a.Cluster != name || a.Ref.IsZero() || a.Kind == agentCilium || a.List.Source != "explicit" && a.List.Source != "default" {
+		if !known || a.Cluster != name || a.Ref.IsZero() || a.Kind == agentCilium || ownRangesExempt(a.Kind) || a.List.Source != "explicit" && a.List.Source != "default" {
 			continue
 		}
 		var exempt []netip.Prefix

@@ -664,8 +664,8 @@ type Egress struct {
 // Agent is a masquerade agent of a cluster and the list that it applies
 // (FG A). A list without an agent in view has a zero Ref.
 type Agent struct {
-	// Kind: ip-masq-agent | gke-managed | azure-v2 | cilium | none (the plan says
-	// that there is none).
+	// Kind: ip-masq-agent | gke-managed | gke-autopilot | azure-v2 | cilium |
+	// aws-vpc-cni | none (the plan says that there is none).
 	Kind      string             `json:"kind"`
 	Object    finding.ObjectName `json:"object"`
 	Ref       source.Ref         `json:"ref"` // DaemonSet container, or the ContainerCluster
