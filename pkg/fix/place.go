@@ -34,6 +34,13 @@ func (c *Context) textsOf(file string) []loader.Text {
 // blockAt finds the block mapping whose first key stands at a location: how an
 // Origin points at an object, a container, a securityContext.
 func (c *Context) blockAt(at source.Location) (place, bool) {
+	return c.blocks(at, func(text loader.Text, n *yaml.Node, _ []*yaml.Node, offset int) bool {
+		return text.Start(n.Content[0]) == offset
+	})
+}
+
+// blocks finds the innermost block mapping that fits what stands at a location.
+func (c *Context) blocks(at source.Location, fits func(text loader.Text, n *yaml.Node, above []*yaml.Node, offset int) bool) (place, bool) {
 	f := c.Report.Files[at.File]
 	if at.Precision != source.Exact || at.Inner != "" || f == nil {
 		return place{}, false
@@ -43,7 +50,7 @@ func (c *Context) blockAt(at source.Location) (place, bool) {
 		var found place
 		var search func(n *yaml.Node, above []*yaml.Node)
 		search = func(n *yaml.Node, above []*yaml.Node) {
-			if isBlock(n) && n.Kind == yaml.MappingNode && len(n.Content) > 0 && text.Start(n.Content[0]) == offset {
+			if isBlock(n) && n.Kind == yaml.MappingNode && fits(text, n, above, offset) {
 				found = place{text: text, above: slices.Clone(above), node: n}
 			}
 			for _, inner := range n.Content {
@@ -80,8 +87,24 @@ func (c *Context) exact(r source.Ref, text string) (f *source.File, s span, ok b
 	return f, s, f.Text()[s.start:s.end] == text
 }
 
-// containerAt is where a container is written.
-func (c *Context) containerAt(k *facts.Container) (place, bool) { return c.blockAt(c.written(k.Ref)) }
+// containerAt is where a container is written: an item of a list, or what stands
+// under its name, at which an Origin points then.
+func (c *Context) containerAt(k *facts.Container) (place, bool) {
+	at := c.written(k.Ref)
+	named, ok := c.blocks(at, func(text loader.Text, n *yaml.Node, above []*yaml.Node, offset int) bool {
+		if len(above) == 0 || !isBlock(above[len(above)-1]) {
+			return false
+		}
+		holder := above[len(above)-1]
+		i := slices.Index(holder.Content, n)
+		image, _ := field(n, "image")
+		return holder.Kind == yaml.MappingNode && i > 0 && image != nil && text.Start(holder.Content[i-1]) == offset
+	})
+	if ok {
+		return named, true
+	}
+	return c.blockAt(at)
+}
 
 // isBlock: a collection that is written over lines, not in brackets, and that
 // shares nothing with another place of the file: no anchor, no merged keys, which
