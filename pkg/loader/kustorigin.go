@@ -58,14 +58,12 @@ type candidate struct {
 
 // kustGenerator is one entry of configMapGenerator or secretGenerator.
 type kustGenerator struct {
-	node      *kustNode
-	field     string
-	index     int
-	sources   types.KvPairSources
-	behavior  string
-	kind      string
-	name      string
-	namespace string
+	node     *kustNode
+	field    string
+	index    int
+	sources  types.KvPairSources
+	behavior string
+	kind     string
 }
 
 // target adds what kustomization n contributes to the candidates so far, in
@@ -103,7 +101,7 @@ func (a *accumulation) target(ctx context.Context, n *kustNode, candidates []*ca
 
 func generated(n *kustNode, field string, i int, args types.GeneratorArgs, kind string) *candidate {
 	g := &kustGenerator{node: n, field: field, index: i, sources: args.KvPairSources, behavior: args.Behavior,
-		kind: kind, name: args.Name, namespace: args.Namespace}
+		kind: kind}
 	return &candidate{generator: g, kind: kind, name: args.Name, namespace: args.Namespace}
 }
 

@@ -1,6 +1,7 @@
 package loader
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -69,8 +70,8 @@ type replay struct {
 	*rebuild
 	// err is why the build could not be done again.
 	err error
-	// until is when it takes longer than a build may.
-	until    time.Time
+	// ctx ends when it takes longer than a build may.
+	ctx      context.Context
 	marks    *marks
 	factory  *resmap.Factory
 	validate ifc.Validator
@@ -101,13 +102,16 @@ func (b *rebuild) replay() *replay {
 func (b *rebuild) run() *replay {
 	deps := provider.NewDefaultDepProvider()
 	limit := time.Duration(b.a.limits.RenderSeconds) * time.Second
-	r := &replay{rebuild: b, until: time.Now().Add(limit), marks: newMarks(), factory: resmap.NewFactory(deps.GetResourceFactory()), validate: deps.GetFieldValidator()}
+	// Who asks for a place has no context, and needs none for what was built once.
+	ctx, cancel := context.WithTimeoutCause(context.Background(), limit, errBuildTime)
+	defer cancel()
+	r := &replay{rebuild: b, ctx: ctx, marks: newMarks(), factory: resmap.NewFactory(deps.GetResourceFactory()), validate: deps.GetFieldValidator()}
 	if !b.alone {
 		select {
 		case kustomizeTurn <- struct{}{}:
 			defer func() { <-kustomizeTurn }()
-		case <-time.After(limit):
-			r.err = errBuildTime // a build that was given up still holds the turn
+		case <-ctx.Done():
+			r.err = context.Cause(ctx) // a build that was given up still holds the turn
 			return r
 		}
 	}
@@ -208,8 +212,8 @@ func (r *replay) target(m resmap.ResMap, n *kustNode) error {
 		}
 	}
 	for _, step := range []func(resmap.ResMap, *kustNode) error{r.patchEarly, r.rename, r.label, r.patchLate, r.scale, r.images, r.replace, r.plugins} {
-		if time.Now().After(r.until) {
-			return errBuildTime
+		if r.ctx.Err() != nil {
+			return context.Cause(r.ctx)
 		}
 		if err := step(m, n); err != nil {
 			return err
@@ -240,7 +244,7 @@ func (r *replay) settle(m resmap.ResMap, by func(key string, n *yaml.Node, old i
 	}
 }
 
-// field is the mark of a field of a kustomization.
+// mark is the mark of a field of a kustomization.
 func (n *kustNode) mark(keys ...string) writer {
 	return writer{origin: n.origin, at: n.pointer(keys...)}
 }
@@ -259,7 +263,7 @@ func (r *replay) generate(m resmap.ResMap, n *kustNode) error {
 			return err
 		}
 		for _, res := range made.Resources() {
-			g := &kustGenerator{node: n, field: field, index: index, sources: args.KvPairSources, behavior: args.Behavior}
+			g := &kustGenerator{node: n, field: field, index: index, sources: args.KvPairSources, behavior: args.Behavior, kind: res.GetKind()}
 			g.mark(r.marks, res.YNode(), own)
 			if err := r.absorb(m, res); err != nil {
 				return err
@@ -352,8 +356,8 @@ func (r *replay) patch(m resmap.ResMap, n *kustNode, late bool) error {
 		if p.late != late {
 			continue
 		}
-		if time.Now().After(r.until) {
-			return errBuildTime
+		if r.ctx.Err() != nil {
+			return context.Cause(r.ctx)
 		}
 		if err := r.patchOne(m, p); err != nil {
 			return err

@@ -25,7 +25,13 @@ func TestPlacesOfKustomizationsAreAlwaysTheSame(t *testing.T) {
 		out := map[string]source.Provenance{}
 		for i, o := range objects {
 			visit(o.Tree, source.Ref{Object: o.ID}, func(ref source.Ref, _ any) {
-				out[fmt.Sprintf("%d%s", i, ref.Pointer)] = o.Origin.Locate(ref)
+				p := o.Origin.Locate(ref)
+				for _, note := range p.Via {
+					if note.At.File == "" || note.Says == "" || strings.Contains(note.Says, "  ") {
+						t.Errorf("%s %s%s: a note says %q of %q", o.Kind, o.Name, ref.Pointer, note.Says, note.At.File)
+					}
+				}
+				out[fmt.Sprintf("%d%s", i, ref.Pointer)] = p
 			})
 		}
 		return out
