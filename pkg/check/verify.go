@@ -82,8 +82,8 @@ var verifyTemplates = [...]verifyTemplate{
 	}},
 	{"ladder", "From a client of the VPN, outward, up to the first silence: that hop drops.", []string{
 		"# from a VPN client: the gateway itself\nping -c 3 {endpoint}",
-		"# from a VPN client: a pod, through the gateway\n" + `ping -c 3 "$(kubectl -n kube-system get pods -l k8s-app=kube-dns -o jsonpath='{.items[0].status.podIP}')"`,
-		"# from a VPN client: a service\n" + `nslookup kubernetes.default.svc.cluster.local "$(kubectl -n kube-system get service kube-dns -o jsonpath='{.spec.clusterIP}')"`,
+		"# from a VPN client: a pod, through the gateway\n" + `ping -c 3 $(kubectl -n kube-system get pods -l k8s-app=kube-dns -o jsonpath='{.items[0].status.podIP}')`,
+		"# from a VPN client: a service\n" + `nslookup kubernetes.default.svc.cluster.local $(kubectl -n kube-system get service kube-dns -o jsonpath='{.spec.clusterIP}')`,
 		"# from a VPN client: a public destination; the first silence is the hop that drops\nping -c 3 1.1.1.1",
 	}},
 	{"translation", "The counters of the rules say what is translated; what passes without being counted keeps its address.", []string{
