@@ -291,11 +291,11 @@ func (g *gitops) secretMaker(kind, namespace, name string) string {
 	if kind != "Secret" {
 		return ""
 	}
-	for _, maker := range []string{"SealedSecret", "ExternalSecret"} {
+	for _, maker := range []string{"SealedSecret", "ExternalSecret", "OnePasswordItem", "VaultStaticSecret", "BitwardenSecret"} {
 		for _, key := range sortedObjectNames(g.objects, maker) {
 			for _, o := range g.objects[key] {
 				made := o.Name
-				for _, at := range [][]string{{"spec", "template", "metadata", "name"}, {"spec", "target", "name"}} {
+				for _, at := range [][]string{{"spec", "template", "metadata", "name"}, {"spec", "target", "name"}, {"spec", "destination", "name"}} {
 					made = cmp.Or(fieldText(o.Tree, at...), made)
 				}
 				if made == name && (o.Namespace == namespace || o.Namespace == "" || namespace == "") {
