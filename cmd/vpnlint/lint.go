@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/vpnlint/vpnlint/pkg/facts"
 	"github.com/vpnlint/vpnlint/pkg/lint"
 	"github.com/vpnlint/vpnlint/pkg/loader"
 	"github.com/vpnlint/vpnlint/pkg/report"
@@ -116,7 +115,7 @@ func isolateFlag(f *pflag.FlagSet, isolate *bool) {
 }
 
 func workloadsFlag(f *pflag.FlagSet, n *int) {
-	f.IntVar(n, "limit-workloads", facts.DefaultWorkloads, "workloads with a VPN that are judged together")
+	f.IntVar(n, "limit-workloads", lint.DefaultWorkloads, "workloads with a VPN that are judged together")
 }
 
 func limitFlags(f *pflag.FlagSet, l *loader.Limits) {

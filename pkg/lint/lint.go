@@ -32,7 +32,7 @@ type Options struct {
 	// without some of its findings is no pass.
 	RulesTime time.Duration
 	// Workloads bounds the workloads with a VPN that are judged together; 0:
-	// facts.DefaultWorkloads. More are a gap of kind unreadable.
+	// DefaultWorkloads. More are a gap of kind unreadable.
 	Workloads int
 	// Plan is the plan file, nil for none.
 	Plan *config.Config
@@ -42,6 +42,9 @@ type Options struct {
 	// Version of vpnlint, for the report.
 	Version string
 }
+
+// DefaultWorkloads is how many workloads with a VPN are judged together.
+const DefaultWorkloads = facts.DefaultWorkloads
 
 // DefaultRulesTime is far above what ten thousand objects take.
 const DefaultRulesTime = time.Minute

@@ -99,7 +99,8 @@ func TestReadingsAreShared(t *testing.T) {
 		t.Error("the defines were looked for again")
 	}
 	values := source.NewFile("values.yaml", "x: 1")
-	if p := r.valuesOf(values); p != r.valuesOf(values) || p.node(values.Text()) != p.node(values.Text()) {
+	p := r.valuesOf(values)
+	if first, again := p.node(values.Text()), p.node(values.Text()); p != r.valuesOf(values) || first != again {
 		t.Error("the values were parsed again")
 	}
 }
