@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/vpnlint/vpnlint/pkg/finding"
 	"github.com/vpnlint/vpnlint/pkg/lint"
@@ -78,6 +79,9 @@ func choices(r *report.Report) []Choice {
 		same := slices.IndexFunc(out, func(c Choice) bool { return slices.Equal(c.Fix.Edits, f.Fixes[at].Edits) })
 		if same >= 0 {
 			out[same].Findings = append(out[same].Findings, f)
+			if review := f.Fixes[at].Review; !strings.Contains(out[same].Fix.Review, review) {
+				out[same].Fix.Review = strings.TrimPrefix(out[same].Fix.Review+"; "+review, "; ")
+			}
 			continue
 		}
 		out = append(out, Choice{Findings: []finding.Finding{f}, Fix: f.Fixes[at]})
@@ -129,7 +133,7 @@ func (m *Merged) agree(ctx context.Context, linter *lint.Linter, paths []string,
 		}
 		with, err := applied(opts.Lint, r, &c)
 		if err != nil {
-			return false, nil //nolint:nilerr // edits that meet within one line of thought do not agree
+			return false, nil //nolint:nilerr // edits that meet do not agree
 		}
 		after, err := relint(ctx, linter, paths, with)
 		if err != nil {
