@@ -93,8 +93,8 @@ func (v *chartView) values() *loader.ChartValues { return v.charts[0] }
 type change struct {
 	path  []string
 	value any
-	// item is set when value is the list that is there with item behind it.
-	item any
+	// items are set when value is the list that is there with these behind it.
+	items []any
 }
 
 func (ch change) key() string { return strings.Join(ch.path, "\x00") }
@@ -103,7 +103,23 @@ func (ch change) key() string { return strings.Join(ch.path, "\x00") }
 func (v *chartView) grow(path []string, item any) change {
 	had, _ := v.values().Lookup(path)
 	list, _ := had.([]any)
-	return change{path: path, value: append(slices.Clone(list), item), item: item}
+	return change{path: path, value: append(slices.Clone(list), item), items: []any{item}}
+}
+
+// joined makes one change of those that put items behind the same list.
+func joined(changes []change) []change {
+	var out []change
+	for _, ch := range changes {
+		at := slices.IndexFunc(out, func(o change) bool { return o.key() == ch.key() && o.items != nil && ch.items != nil })
+		if at < 0 {
+			out = append(out, ch)
+			continue
+		}
+		list, _ := out[at].value.([]any)
+		out[at].value = append(slices.Clone(list), ch.items...)
+		out[at].items = append(slices.Clone(out[at].items), ch.items...)
+	}
+	return out
 }
 
 // candidate is a change of the chart's values, as edits of the files that set
@@ -142,7 +158,7 @@ func (v *chartView) alike(changes []change) bool {
 	for _, ch := range changes {
 		had, _ := v.values().Lookup(ch.path)
 		for _, values := range v.charts[1:] {
-			if has, _ := values.Lookup(ch.path); ch.item != nil && !sameValue(had, has) {
+			if has, _ := values.Lookup(ch.path); ch.items != nil && !sameValue(had, has) {
 				return false
 			}
 		}
@@ -251,7 +267,7 @@ func (v *chartView) edits(changes []change) ([]finding.Edit, error) {
 			if err != nil {
 				return nil, err
 			}
-			edits, err := editor.set(p.keys, p.value, p.item, func(held []string) any {
+			edits, err := editor.set(p.keys, p.value, p.items, func(held []string) any {
 				// Above the values' top there is nothing but the way to it.
 				above := len(p.keys) - len(p.path)
 				if len(held) < above {

@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/vpnlint/vpnlint/pkg/facts"
+	"github.com/vpnlint/vpnlint/pkg/finding"
 	"github.com/vpnlint/vpnlint/pkg/images"
 	"github.com/vpnlint/vpnlint/pkg/source"
 )
@@ -31,6 +32,9 @@ func chartForwarding(c *Context) []Candidate {
 	})
 	command := []any{"sysctl", "-w"}
 	lacking := c.lacking(pod)
+	if len(lacking) == 0 {
+		return out
+	}
 	for _, setting := range lacking {
 		command = append(command, setting)
 	}
@@ -277,7 +281,32 @@ func (v *chartView) bySwitch(spec string, words []string, proves func(before, af
 	before := leavesOf(v.ownObjects())
 	var out []Candidate
 	for _, way := range v.switches(spec, words, func(after []*source.Object) bool { return proves(before, leavesOf(after)) }) {
-		out = append(out, v.switched(way...))
+		one := v.switched(way...)
+		if more := v.added(way); len(more) > 0 {
+			one.Review = "the switch also brings " + sentence(more)
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// added are the objects that come with switches. A kind of which there are no more
+// than before has only other names.
+func (v *chartView) added(way []change) []string {
+	had, kinds := map[string]bool{}, map[string]int{}
+	for _, o := range v.ownObjects() {
+		had[finding.NameOf(o).String()] = true
+		kinds[o.Kind]--
+	}
+	after := v.chartWith(override(v.values().Tree, way))
+	for _, o := range after {
+		kinds[o.Kind]++
+	}
+	var out []string
+	for _, o := range after {
+		if name := finding.NameOf(o).String(); !had[name] && kinds[o.Kind] > 0 && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
 	}
 	return out
 }

@@ -35,8 +35,8 @@ const (
 func size(rank int, changes []change) int {
 	n := 1000*rank - 10_000
 	for _, ch := range changes {
-		if ch.item != nil {
-			n += leaves(ch.item)
+		if ch.items != nil {
+			n += leaves(ch.items)
 		} else {
 			n += leaves(ch.value)
 		}
@@ -84,8 +84,9 @@ func (v *chartView) ways(spec string, wants ...want) []Candidate {
 		for _, w := range wants {
 			what = append(what, w.what)
 		}
+		way.changes = joined(way.changes)
 		title := strings.Join(what, " and ") + " with " + v.named(way.changes)
-		if one := way.changes[0]; len(way.changes) == 1 && one.item == nil && way.rank == rankScalar && !isList(one.value) {
+		if one := way.changes[0]; len(way.changes) == 1 && one.items == nil && way.rank == rankScalar && !isList(one.value) {
 			title = fmt.Sprintf("set %s to %v", v.dotted(one.path), one.value)
 		}
 		out = append(out, v.candidate(title, size(way.rank, way.changes), way.changes...))

@@ -64,10 +64,10 @@ func onlyComments(text string) bool {
 }
 
 // set is the edits that give the file the value at keys. A list that is grown
-// gets item at its end, where it is written out; else value is the whole list.
+// gets items at its end, where it is written out; else value is the whole list.
 // missing returns the value to write when the file holds no more of the way than
 // the given keys.
-func (e *valuesEditor) set(keys []string, value, item any, missing func(held []string) any) ([]finding.Edit, error) {
+func (e *valuesEditor) set(keys []string, value any, items []any, missing func(held []string) any) ([]finding.Edit, error) {
 	if e.doc.Root == nil {
 		return e.insertAtEnd(missing(keys[:1]), keys[0])
 	}
@@ -89,8 +89,8 @@ func (e *valuesEditor) set(keys []string, value, item any, missing func(held []s
 		return nil, errAliased
 	}
 	if held == len(keys) {
-		if item != nil && n.Kind == yaml.SequenceNode && len(n.Content) > 0 {
-			return e.appendItem(n, item)
+		if items != nil && n.Kind == yaml.SequenceNode && len(n.Content) > 0 {
+			return e.appendItems(n, items)
 		}
 		return e.replaceValue(key, n, value)
 	}
@@ -238,10 +238,10 @@ func (e *valuesEditor) insertKey(n *yaml.Node, name string, value any) ([]findin
 	return e.blockBehind(n.Content[len(n.Content)-1], column, block)
 }
 
-// appendItem adds an item to a list that has some.
-func (e *valuesEditor) appendItem(n *yaml.Node, item any) ([]finding.Edit, error) {
+// appendItems adds items to a list that has some.
+func (e *valuesEditor) appendItems(n *yaml.Node, items []any) ([]finding.Edit, error) {
 	if n.Style&yaml.FlowStyle != 0 {
-		return e.insertFlow(n, []any{item})
+		return e.insertFlow(n, items)
 	}
 	start := e.doc.Start(n.Content[0])
 	line := e.lineStart(start)
@@ -249,9 +249,9 @@ func (e *valuesEditor) appendItem(n *yaml.Node, item any) ([]finding.Edit, error
 	if !strings.HasPrefix(e.text[dash:], "-") {
 		return nil, errNoEdit // nested lists on one line
 	}
-	items := valueNode([]any{item})
-	items.Style = 0
-	block, err := blockOf(items, dash-line)
+	list := valueNode(items)
+	list.Style = 0
+	block, err := blockOf(list, dash-line)
 	if err != nil {
 		return nil, err
 	}

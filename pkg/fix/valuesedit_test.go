@@ -19,7 +19,8 @@ func TestValuesEdits(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name, text, path string
-		value, item      any
+		value            any
+		items            []any
 		want             string
 	}{
 		{name: "a scalar with its comment", text: "a:\n  b: false # why\nc: 1\n", path: "a.b", value: true, want: "a:\n  b: true # why\nc: 1\n"},
@@ -32,12 +33,13 @@ func TestValuesEdits(t *testing.T) {
 		{name: "an empty map", text: "a: {}\nb: 1\n", path: "a.x", value: "y", want: "a:\n  x: \"y\"\nb: 1\n"},
 		{name: "an empty map with a comment", text: "a: {} # none\n  # x: 1\nb: 1\n", path: "a.x", value: 1, want: "a: # none\n  x: 1\n  # x: 1\nb: 1\n"},
 		{name: "an empty map in brackets", text: "o: {a: {}, b: 1}\n", path: "o.a.x", value: 1, want: "o: {a: {x: 1}, b: 1}\n"},
-		{name: "an empty list", text: "a: []\nb: 1\n", path: "a", value: []any{sysctl}, item: sysctl, want: "a:\n  - name: net.ipv4.ip_forward\n    value: \"1\"\nb: 1\n"},
+		{name: "an empty list", text: "a: []\nb: 1\n", path: "a", value: []any{sysctl}, items: []any{sysctl}, want: "a:\n  - name: net.ipv4.ip_forward\n    value: \"1\"\nb: 1\n"},
 		{name: "an empty list of words", text: "a: [] # none\n", path: "a", value: []any{"p", "q"}, want: "a: [p, q] # none\n"},
-		{name: "one more item", text: "a:\n- x: 1\n  # more\nb: 1\n", path: "a", value: []any{map[string]any{"x": 1}, sysctl}, item: sysctl, want: "a:\n- x: 1\n  # more\n- name: net.ipv4.ip_forward\n  value: \"1\"\nb: 1\n"},
-		{name: "one more item, indented", text: "a:\n    -   x: 1\n        t: |\n          text\n\n\nb: 1\n", path: "a", value: []any{map[string]any{"x": 1, "t": "text\n"}, "z"}, item: "z", want: "a:\n    -   x: 1\n        t: |\n          text\n    - z\n\n\nb: 1\n"},
-		{name: "one more item in brackets", text: "a: [p, q] # two\n", path: "a", value: []any{"p", "q", "z"}, item: "z", want: "a: [p, q, z] # two\n"},
-		{name: "one more item in brackets over lines", text: "a: [\n  p,\n  q,\n]\n", path: "a", value: []any{"p", "q", "z"}, item: "z", want: "a: [\n  p,\n  q, z\n]\n"},
+		{name: "one more item", text: "a:\n- x: 1\n  # more\nb: 1\n", path: "a", value: []any{map[string]any{"x": 1}, sysctl}, items: []any{sysctl}, want: "a:\n- x: 1\n  # more\n- name: net.ipv4.ip_forward\n  value: \"1\"\nb: 1\n"},
+		{name: "one more item, indented", text: "a:\n    -   x: 1\n        t: |\n          text\n\n\nb: 1\n", path: "a", value: []any{map[string]any{"x": 1, "t": "text\n"}, "z"}, items: []any{"z"}, want: "a:\n    -   x: 1\n        t: |\n          text\n    - z\n\n\nb: 1\n"},
+		{name: "one more item in brackets", text: "a: [p, q] # two\n", path: "a", value: []any{"p", "q", "z"}, items: []any{"z"}, want: "a: [p, q, z] # two\n"},
+		{name: "one more item in brackets over lines", text: "a: [\n  p,\n  q,\n]\n", path: "a", value: []any{"p", "q", "z"}, items: []any{"z"}, want: "a: [\n  p,\n  q, z\n]\n"},
+		{name: "two more items", text: "a:\n- p\nb: 1\n", path: "a", value: []any{"p", "q", "z"}, items: []any{"q", "z"}, want: "a:\n- p\n- q\n- z\nb: 1\n"},
 		{name: "another list of words", text: "a: [p, q]\n", path: "a", value: []any{"z"}, want: "a: [z]\n"},
 		{name: "a list over lines is not rewritten", text: "a:\n- x\n", path: "a", value: []any{"z"}, want: "!"},
 		{name: "a key of a map", text: "a:\n  b: 1\n  # last\n\nc: 1\n", path: "a.x", value: true, want: "a:\n  b: 1\n  x: true\n  # last\n\nc: 1\n"},
@@ -66,7 +68,7 @@ func TestValuesEdits(t *testing.T) {
 				if err != nil {
 					return "", err
 				}
-				edits, err := e.set(path, tt.value, tt.item, func(held []string) any {
+				edits, err := e.set(path, tt.value, tt.items, func(held []string) any {
 					return restated(nil, held, path, tt.value)
 				})
 				if err != nil {
