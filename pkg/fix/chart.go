@@ -386,6 +386,9 @@ func (v *chartView) dotted(path []string) string { return v.values().JoinPath(pa
 // mirror finds the value that is printed at a pointer: a scalar by the value
 // that the place reads, a collection by those of its members.
 func (v *chartView) mirror(pointer string) ([]string, bool) {
+	if v.bench.stopped() {
+		return nil, false
+	}
 	at := descend(v.object, pointer)
 	keys, one := firstMember(at)
 	if !one {
@@ -471,7 +474,7 @@ func (v *chartView) podReads(spec string) (paths [][]string, absent []source.Gua
 	n := 0
 	var visit func(pointer string, at any)
 	visit = func(pointer string, at any) {
-		if n++; n > most {
+		if n++; n > most || v.bench.stopped() {
 			return
 		}
 		p := v.object.Origin.Locate(source.Ref{Object: v.object.ID, Pointer: pointer})

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/txtar"
 	sigsyaml "sigs.k8s.io/yaml"
@@ -221,5 +222,28 @@ func compareWant(t *testing.T, name string, archive *txtar.Archive, got string) 
 	}
 	if at < 0 || string(archive.Files[at].Data) != got {
 		t.Errorf("got\n%s", got)
+	}
+}
+
+// When the time is up the findings that are left have no fix, and are counted.
+func TestChartsOutOfTime(t *testing.T) {
+	t.Parallel()
+	archive, err := txtar.ParseFile("testdata/charts/init-containers.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, opts := chartTree(t, archive)
+	opts.Time = time.Nanosecond
+	proved, err := fix.Prove(t.Context(), newLinter(t), []string{"."}, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if proved.Late == 0 {
+		t.Error("no finding is late")
+	}
+	for _, f := range proved.Report.Findings {
+		if len(f.Fixes) > 0 {
+			t.Errorf("%s has a fix", f.Rule)
+		}
 	}
 }

@@ -417,7 +417,9 @@ type bench struct {
 	// render renders a chart alone with an override, for a release all of the run;
 	// nil when that is not possible.
 	render func(chart string, release bool, values map[string]any) *loader.Result
-	slots  map[string][]slot
+	// stopped reports whether the time for proofs is up.
+	stopped func() bool
+	slots   map[string][]slot
 	// names are the variables that slots are the values of, by slot.
 	names map[string]string
 	// byValues: what the values do is wanted, not how files are edited.
@@ -441,5 +443,5 @@ func newBench(ctx context.Context, paths []string, opts lint.Options, byValues b
 		}
 		return r
 	}
-	return &bench{render: render, slots: map[string][]slot{}, names: map[string]string{}, byValues: byValues}
+	return &bench{render: render, stopped: func() bool { return ctx.Err() != nil }, slots: map[string][]slot{}, names: map[string]string{}, byValues: byValues}
 }
