@@ -12,10 +12,10 @@ import (
 // Each file of testdata/traps is a manifest over which a hasty rule says
 // something wrong. Its header says which findings must never be made of it (a
 // rule, the beginning of one, or a rule with a severity), and what must be said
-// instead:
+// instead, or of which object:
 //
 //	# never: VPN101 error, VPN109
-//	# says: VPN101 warning
+//	# says: VPN101 warning, VPN108 note openvpn
 func TestTraps(t *testing.T) {
 	t.Parallel()
 	root := repoRoot(t)
@@ -41,7 +41,7 @@ func TestTraps(t *testing.T) {
 			for _, f := range r.Findings {
 				for _, n := range never {
 					if matchesTrap(f, n) {
-						t.Errorf("%s %s: %s", f.Severity, f.Rule, f.Message)
+						t.Errorf("%s %s of %s: %s", f.Severity, f.Rule, f.Object.Name, f.Message)
 					}
 				}
 			}
@@ -68,6 +68,8 @@ func trapHeader(text, key string) []string {
 }
 
 func matchesTrap(f finding.Finding, pattern string) bool {
-	rule, severity, _ := strings.Cut(pattern, " ")
-	return strings.HasPrefix(f.Rule, rule) && (severity == "" || string(f.Severity) == severity)
+	rule, rest, _ := strings.Cut(pattern, " ")
+	severity, object, _ := strings.Cut(rest, " ")
+	return strings.HasPrefix(f.Rule, rule) && (severity == "" || string(f.Severity) == severity) &&
+		(object == "" || f.Object.Name == object)
 }
