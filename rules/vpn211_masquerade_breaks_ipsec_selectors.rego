@@ -23,11 +23,17 @@
 #   fires: |
 #     A strongSwan or Libreswan tunnel has traffic selectors on both sides, and a masquerade rule
 #     rewrites packets from the local ones to the remote ones: a rule of the pod's own scripts, and for
-#     a tunnel on the host network Calico's natOutgoing, flannel's `--ip-masq` or a masquerade agent.
+#     a tunnel on the host network a masquerade agent, Calico's natOutgoing, flannel's `--ip-masq` and
+#     the flannel of k3s, Cilium's rules of iptables, kube-router's `--enable-pod-egress`, OVN-Kubernetes
+#     with `routingViaHost`, or the AWS VPC CNI.
 #   silent: |
 #     - the remote networks are exempt: any IPPool of Calico holds them, the agent's list does, or a
 #       rule returns for them
 #     - some rule looks at the IPsec policy
+#     - the address that takes the source's place is one that the local selectors hold, or may be: the
+#       nodes', where those are carried too, or Calico's natOutgoingAddress
+#     - masquerading past the host's tables: Cilium's in BPF, OVN-Kubernetes without `routingViaHost`
+#     - what is exempt cannot be read, for example the range of one of Calico's pools
 #     - selectors of 0.0.0.0/0, servers for clients that call from anywhere
 #     - selectors, or scripts of the pod, that cannot be seen
 #   remedy: "Exempt the remote selectors from the masquerade rule, or guard it with -m policy --dir out --pol none."

@@ -49,6 +49,8 @@ type founded struct {
 	podsOfNodes bool
 	// nativeRouting are destinations that Cilium never masquerades (FG A5.4).
 	nativeRouting []netip.Prefix
+	// k3s are the places that leave flannel to k3s itself.
+	k3s []k3sFlannel
 }
 
 // poolClaim is a node pool or a kubelet configuration: does it make pods

@@ -2,33 +2,68 @@ package facts
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
-// The masquerade layers of FG A4 and A2.7 that have a list of their own.
-func TestMasqueradeLayers(t *testing.T) {
-	aws := func(env string) string {
-		return "apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: aws-node, namespace: kube-system}\nspec: {template: {spec: {containers: [{name: aws-node, image: 'x.dkr.ecr.eu-west-1.amazonaws.com/amazon-k8s-cni:v1.19.0', env: [" + env + "]}]}}}\n"
+// layerCase is a row of the guide on a masquerade layer, held against what the
+// layer decides: the rules of the nodes before a tunnel on the host network that
+// carries 10.244.0.0/16 to 10.60.0.0/24.
+type layerCase struct{ name, text, want string }
+
+func testLayer(t *testing.T, cases []layerCase) {
+	t.Helper()
+	for _, tt := range cases {
+		t.Run(tt.name, func(t *testing.T) {
+			var got []string
+			for _, p := range factsOf(t, decode(t, "unit", ipsecGateway("\n      hostNetwork: true", "ipsec start")+tt.text)).Pods {
+				for _, tn := range p.Tunnels {
+					for _, r := range tn.Rewrites {
+						if r.Ref.IsZero() {
+							t.Errorf("%s stands nowhere", r.Says)
+						}
+						got = append(got, r.Says+" "+strings.Join(r.Prefixes, " "))
+					}
+				}
+			}
+			if said := strings.Join(got, "; "); said != tt.want {
+				t.Errorf("got %q, want %q", said, tt.want)
+			}
+		})
 	}
-	policy := func(spec string) string {
-		return "apiVersion: networking.gke.io/v1\nkind: EgressNATPolicy\nmetadata: {name: default}\nspec: {" + spec + "}\n"
-	}
-	for _, tt := range []struct{ name, text, want string }{
-		{"AWS by default rewrites everything outside the VPC", aws(""), ""},
-		{"AWS with a list", aws("{name: AWS_VPC_K8S_CNI_EXCLUDE_SNAT_CIDRS, value: '10.20.0.0/16,nonsense,10.21.0.0/16'}"), "aws-vpc-cni explicit [10.20.0.0/15]"},
-		{"AWS rewrites nothing", aws("{name: AWS_VPC_K8S_CNI_EXTERNALSNAT, value: 'true'}, {name: AWS_VPC_K8S_CNI_EXCLUDE_SNAT_CIDRS, value: 10.20.0.0/16}"), "aws-vpc-cni none []"},
-		{"AWS, filled in later", aws("{name: AWS_VPC_K8S_CNI_EXTERNALSNAT, value: '${EXTERNAL}'}"), "aws-vpc-cni unknown []"},
-		{"Autopilot", policy("action: NoSNAT, destinations: [{cidr: 10.0.0.0/8}, {cidr: '${MORE}'}]"), "gke-autopilot explicit [10.0.0.0/8]"},
-		{"another action", policy("action: SNAT, destinations: [{cidr: 10.0.0.0/8}]"), ""},
-		{"another product", policy("action: NoSNAT, sources: [], destinations: [{cidr: 10.0.0.0/8}]"), ""},
-		{"any shape", policy("action: NoSNAT, destinations: {cidr: 1}"), "gke-autopilot explicit []"},
+}
+
+// podsOf is a cluster of which the pod range is known.
+func podsOf(pods string) string {
+	return "\n---\napiVersion: kubeadm.k8s.io/v1beta4\nkind: ClusterConfiguration\nnetworking: {podSubnet: " + pods + ", serviceSubnet: 10.96.0.0/12}\n"
+}
+
+// kopsCluster is a cluster of which the nodes' range is known, too.
+func kopsCluster(pods, nodes string) string {
+	return "\n---\napiVersion: kops.k8s.io/v1alpha2\nkind: Cluster\nmetadata: {name: prod.example.com}\nspec: {podCIDR: " + pods + ", networkCIDR: " + nodes + "}\n"
+}
+
+// daemon is a DaemonSet of one container.
+func daemon(name, image, container string) string {
+	return fmt.Sprintf("\n---\napiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: %s, namespace: kube-system}\nspec: {template: {spec: {hostNetwork: true, containers: [{name: %s, image: '%s'%s}]}}}\n",
+		name, name, image, container)
+}
+
+// What a tunnel carries decides whether a rewritten packet fits it still.
+func TestMasqueradeBeforeATunnelThatCarriesNodes(t *testing.T) {
+	pool := calicoIPPool("pods", "cidr: 10.244.0.0/16, natOutgoing: true")
+	for _, tt := range []struct{ name, local, more, want string }{
+		{"pods only, the nodes elsewhere", "10.244.0.0/16", kopsCluster("10.244.0.0/16", "10.10.0.0/24"), "natOutgoing of IPPool pods"},
+		{"pods and nodes", "10.244.0.0/16,10.10.0.0/24", kopsCluster("10.244.0.0/16", "10.10.0.0/24"), ""},
+		{"pods and services, the nodes unknown", "10.244.0.0/16,10.96.0.0/12", podsOf("10.244.0.0/16"), "natOutgoing of IPPool pods"},
+		{"pods and what may be the nodes", "10.244.0.0/16,10.10.0.0/24", "", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := ""
-			for _, a := range read(t, tt.text).Agents {
-				got += fmt.Sprint(a.Kind, " ", a.List.Source, " ", a.Effective)
-				if len(a.MissingPods)+len(a.MissingNodes)+len(a.Minimal) > 0 {
-					t.Errorf("the cluster's own ranges stand on no such list: %+v", a)
+			text := strings.Replace(ipsecGateway("\n      hostNetwork: true", "ipsec start"), "leftsubnet=10.244.0.0/16", "leftsubnet="+tt.local, 1)
+			var got string
+			for _, p := range factsOf(t, decode(t, "unit", text+pool+tt.more)).Pods {
+				for _, r := range p.Tunnels[0].Rewrites {
+					got += r.Says
 				}
 			}
 			if got != tt.want {
@@ -36,4 +71,17 @@ func TestMasqueradeLayers(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Kube-proxy (FG A7) rewrites on the way to Services only: masqueradeAll, and what
+// comes from outside clusterCIDR. No rule asks for it, and beside it the answer on
+// what leaves the cluster is the same.
+func TestKubeProxyIsNoMasqueradeLayer(t *testing.T) {
+	proxy := "\n---\napiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\nclusterCIDR: 10.244.0.0/16\ndetectLocalMode: ClusterCIDR\n"
+	pool := calicoIPPool("pods", "cidr: 10.244.0.0/16, natOutgoing: true")
+	testLayer(t, []layerCase{
+		{"by default", proxy, ""},
+		{"masqueradeAll", proxy + "iptables: {masqueradeAll: true}\nnftables: {masqueradeAll: true}\n", ""},
+		{"beside a layer that does", proxy + pool, "natOutgoing of IPPool pods 10.60.0.0/24"},
+	})
 }

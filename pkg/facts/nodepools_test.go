@@ -127,19 +127,20 @@ func TestRewritesBeforeIPsec(t *testing.T) {
 	const onHost = "\n      hostNetwork: true"
 	pods := calicoIPPool("pods", "cidr: 10.244.0.0/16, natOutgoing: true")
 	for name, tc := range map[string]struct{ text, want string }{
-		"Calico on the host":           {ipsecGateway(onHost, "ipsec start") + pods, "natOutgoing of IPPool pods"},
-		"Calico before a pod":          {ipsecGateway("", "ipsec start") + pods, ""},
-		"a disabled pool exempts":      {ipsecGateway(onHost, "ipsec start") + pods + calicoIPPool("branch", "cidr: 10.60.0.0/24, disabled: true"), ""},
-		"no outgoing NAT":              {ipsecGateway(onHost, "ipsec start") + calicoIPPool("pods", "cidr: 10.244.0.0/16"), ""},
-		"a pool of other addresses":    {ipsecGateway(onHost, "ipsec start") + calicoIPPool("pods", "cidr: 10.16.0.0/16, natOutgoing: true"), ""},
-		"an agent whose list has it":   {ipsecGateway(onHost, "ipsec start") + "\n---" + masqAgent("config", "nonMasqueradeCIDRs: [10.244.0.0/16, 10.60.0.0/24]"), ""},
-		"an agent whose list lacks it": {ipsecGateway(onHost, "ipsec start") + "\n---" + masqAgent("config", "nonMasqueradeCIDRs: [10.244.0.0/16]"), "the masquerade agent DaemonSet kube-system/masq"},
-		"the pod's own rule":           {ipsecGateway("", "iptables -t nat -A POSTROUTING -o eth0 -j MASQUERADE"), "iptables -t nat -A POSTROUTING -o eth0 -j MASQUERADE"},
-		"with a guard":                 {ipsecGateway("", "iptables -t nat -A POSTROUTING -m policy --dir out --pol ipsec -j ACCEPT; iptables -t nat -A POSTROUTING -o eth0 -j MASQUERADE"), ""},
-		"with a return":                {ipsecGateway("", "iptables -t nat -A POSTROUTING -d 10.60.0.0/24 -j RETURN; iptables -t nat -A POSTROUTING -o eth0 -j MASQUERADE"), ""},
-		"for other destinations":       {ipsecGateway("", "iptables -t nat -A POSTROUTING ! -d 10.60.0.0/24 -j MASQUERADE"), ""},
-		"for other sources":            {ipsecGateway("", "iptables -t nat -A POSTROUTING -s 10.99.0.0/24 -j MASQUERADE"), ""},
-		"a source known at run time":   {ipsecGateway("", "iptables -t nat -A POSTROUTING -s $NET -j MASQUERADE"), ""},
+		"Calico on the host":                             {ipsecGateway(onHost, "ipsec start") + pods, "natOutgoing of IPPool pods"},
+		"Calico before a pod":                            {ipsecGateway("", "ipsec start") + pods, ""},
+		"a disabled pool exempts":                        {ipsecGateway(onHost, "ipsec start") + pods + calicoIPPool("branch", "cidr: 10.60.0.0/24, disabled: true"), ""},
+		"no outgoing NAT":                                {ipsecGateway(onHost, "ipsec start") + calicoIPPool("pods", "cidr: 10.244.0.0/16"), ""},
+		"a pool of other addresses":                      {ipsecGateway(onHost, "ipsec start") + calicoIPPool("pods", "cidr: 10.16.0.0/16, natOutgoing: true"), ""},
+		"an agent whose list has it":                     {ipsecGateway(onHost, "ipsec start") + "\n---" + masqAgent("config", "nonMasqueradeCIDRs: [10.244.0.0/16, 10.60.0.0/24]"), ""},
+		"an agent whose list lacks it":                   {ipsecGateway(onHost, "ipsec start") + podsOf("10.244.0.0/16") + "\n---" + masqAgent("config", "nonMasqueradeCIDRs: [10.244.0.0/16]"), "the masquerade agent DaemonSet kube-system/masq"},
+		"an agent, and selectors that may be the nodes'": {ipsecGateway(onHost, "ipsec start") + "\n---" + masqAgent("config", "nonMasqueradeCIDRs: [10.244.0.0/16]"), ""},
+		"the pod's own rule":                             {ipsecGateway("", "iptables -t nat -A POSTROUTING -o eth0 -j MASQUERADE"), "iptables -t nat -A POSTROUTING -o eth0 -j MASQUERADE"},
+		"with a guard":                                   {ipsecGateway("", "iptables -t nat -A POSTROUTING -m policy --dir out --pol ipsec -j ACCEPT; iptables -t nat -A POSTROUTING -o eth0 -j MASQUERADE"), ""},
+		"with a return":                                  {ipsecGateway("", "iptables -t nat -A POSTROUTING -d 10.60.0.0/24 -j RETURN; iptables -t nat -A POSTROUTING -o eth0 -j MASQUERADE"), ""},
+		"for other destinations":                         {ipsecGateway("", "iptables -t nat -A POSTROUTING ! -d 10.60.0.0/24 -j MASQUERADE"), ""},
+		"for other sources":                              {ipsecGateway("", "iptables -t nat -A POSTROUTING -s 10.99.0.0/24 -j MASQUERADE"), ""},
+		"a source known at run time":                     {ipsecGateway("", "iptables -t nat -A POSTROUTING -s $NET -j MASQUERADE"), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string

@@ -31,8 +31,10 @@ func readK3s(f *founded, o *source.Object) {
 	f.k3sOptions(top, !top.get("server").exists())
 	// Only k3s brings flannel and this option; RKE2 has a list of CNIs.
 	switch backend := top.get("flannel-backend"); {
-	case backend.exists() && backend.text() != "none":
+	case backend.exists() && (backend.text() == "none" || placeholder(backend.text()) != ""):
+	case backend.exists():
 		f.cni("flannel", backend.ref())
+		f.k3s = append(f.k3s, k3sFlannel{at: backend, ipv6: top.get("flannel-ipv6-masq").boolean()})
 	case top.get("cni").exists():
 		f.rke2CNI(top.get("cni"))
 	}
@@ -94,9 +96,10 @@ func readK3d(f *founded, o *source.Object) {
 		f.rangeOf(cidrplan.Node, subnet, "subnet")
 	}
 	for _, arg := range args {
-		if strings.HasPrefix(arg.text(), "--flannel-backend=none") {
+		if backend, is := strings.CutPrefix(arg.text(), "--flannel-backend="); is && (backend == "none" || placeholder(backend) != "") {
 			return
 		}
 	}
 	f.cni("flannel", top.ref())
+	f.k3s = append(f.k3s, k3sFlannel{at: options, ipv6: k3dMasqueradesIPv6(args)})
 }

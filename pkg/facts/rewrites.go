@@ -2,8 +2,7 @@ package facts
 
 import (
 	"net/netip"
-	"path"
-	"strings"
+	"slices"
 
 	"github.com/vpnlint/vpnlint/pkg/cidrplan"
 	"github.com/vpnlint/vpnlint/pkg/grammar"
@@ -26,8 +25,11 @@ func readRewrites(ix *index, cs *clusterSet, pods []*podView, agents []Agent) {
 			w := rewriteReader{ix: ix, cs: cs, p: p, t: t, local: prefixesAt(t.Local), remote: remote}
 			w.scripts()
 			if p.pod.HostNetwork.Value == "true" && !cs.tied(p.object) {
-				w.calico()
-				w.flannel(pods)
+				for _, read := range nodeMasquerades() {
+					for _, m := range read(ix, w.here, cs.one(p.object), pods) {
+						w.node(m)
+					}
+				}
 				w.agents(agents)
 			}
 		}
@@ -52,71 +54,41 @@ func (w *rewriteReader) add(ref source.Ref, says string, sources, exempt []netip
 	}
 }
 
-// here: an object of the tunnel's own cluster.
-func (w *rewriteReader) here(o *source.Object) bool { return w.cs.one(o) == w.cs.one(w.p.object) }
-
-// calico masquerades what leaves a natOutgoing pool, unless it goes to any pool
-// at all, disabled ones included (FG A6.1-A6.2).
-func (w *rewriteReader) calico() {
-	type pool struct {
-		ref  source.Ref
-		name string
-		cidr netip.Prefix
-		nat  bool
-	}
-	var pools []pool
-	add := func(ref source.Ref, name string, cidr node, nat bool) {
-		if e := grammar.ParsePrefix(cidr.text(), 0); e.Valid {
-			pools = append(pools, pool{ref, name, e.Prefix.Masked(), nat})
+// node notes a rule of the nodes' own. It changes the source to the node's address,
+// which a tunnel that carries the nodes' network takes all the same: where it may,
+// nothing is said.
+func (w *rewriteReader) node(m nodeMasquerade) {
+	if m.to.IsValid() {
+		if cidrplan.Overlaps([]netip.Prefix{m.to}, w.local) {
+			return
 		}
-	}
-	for _, group := range []string{"projectcalico.org", "crd.projectcalico.org"} {
-		for _, o := range w.ix.ofKind(group, "IPPool") {
-			if spec := root(o).get("spec"); w.here(o) {
-				nat := spec.get("natOutgoing")
-				add(nat.ref(), "natOutgoing of IPPool "+o.Name, spec.get("cidr"), nat.boolean() == Present && spec.get("disabled").boolean() == Absent)
-			}
-		}
-	}
-	for _, o := range w.ix.ofKind("operator.tigera.io", "Installation") {
-		for _, n := range root(o).get("spec", "calicoNetwork", "ipPools").items() {
-			if w.here(o) {
-				nat := n.get("natOutgoing")
-				add(nat.ref(), "natOutgoing of the Installation's pool", n.get("cidr"), !nat.exists() || nat.text() == "Enabled")
-			}
-		}
-	}
-	var all []netip.Prefix
-	for _, p := range pools {
-		all = append(all, p.cidr)
-	}
-	for _, p := range pools {
-		if p.nat {
-			w.add(p.ref, p.name, []netip.Prefix{p.cidr}, all)
-		}
-	}
-}
-
-// flannel masquerades what leaves its network when it is told to (FG A7).
-func (w *rewriteReader) flannel(pods []*podView) {
-	f := w.cs.one(w.p.object)
-	if f == nil {
+	} else if w.carriesNodes(m.sources) != Absent {
 		return
 	}
-	network := f.prefixes(cidrplan.Pod)
-	for _, p := range pods {
-		for _, c := range p.containers {
-			if !w.here(p.object) || path.Base(imageRepository(c.c.Image)) != "flannel" || len(network) == 0 {
-				continue
-			}
-			for _, n := range append(c.spec.get("command").texts(), c.spec.get("args").texts()...) {
-				if text := strings.TrimLeft(n.text(), "-"); text == "ip-masq" || text == "ip-masq=true" {
-					w.add(n.ref(), "flannel's --ip-masq", network, network)
-				}
-			}
-		}
-	}
+	w.add(m.ref, m.says, m.sources, m.exempt)
 }
+
+// carriesNodes: the local selectors hold addresses of nodes. Without a node range
+// in view, whatever they hold beside pods and services may be one.
+func (w *rewriteReader) carriesNodes(pods []netip.Prefix) Known {
+	f := w.cs.one(w.p.object)
+	if f != nil {
+		if nodes := f.prefixes(cidrplan.Node); len(nodes) > 0 {
+			if cidrplan.Overlaps(nodes, w.local) {
+				return Present
+			}
+			return Absent
+		}
+		pods = slices.Concat(pods, f.prefixes(cidrplan.Pod), f.prefixes(cidrplan.Service))
+	}
+	if len(cidrplan.Subtract(w.local, pods)) > 0 {
+		return Unknown
+	}
+	return Absent
+}
+
+// here: an object of the tunnel's own cluster.
+func (w *rewriteReader) here(o *source.Object) bool { return w.cs.one(o) == w.cs.one(w.p.object) }
 
 // agents match on the destination alone (FG A1.11).
 func (w *rewriteReader) agents(agents []Agent) {
@@ -135,7 +107,7 @@ func (w *rewriteReader) agents(agents []Agent) {
 		if at.IsZero() {
 			at = a.Ref
 		}
-		w.add(at, "the masquerade agent "+a.Object.String(), nil, exempt)
+		w.node(nodeMasquerade{ref: at, says: "the masquerade agent " + a.Object.String(), exempt: exempt})
 	}
 }
 
