@@ -146,9 +146,20 @@ verb(caught, needed) := "may enter" if not certain(caught, needed)
 
 bypass(tunnel, caught) := sprintf("; %s lacks %s%s", [key(tunnel), text.set_list(lacking(caught)), suggestion(caught)]) if {
 	count(lacking(caught)) > 0
+	count(overruled(caught)) == 0
+}
+
+# A longer prefix of the tunnel's in the same table.
+bypass(_, caught) := sprintf(
+	"; the bypass holds it, but the longer route %s of the tunnel wins over it in the main table: take it from the tunnel's routes",
+	[text.set_list(overruled(caught))],
+) if {
+	count(overruled(caught)) > 0
 }
 
 bypass(_, caught) := "" if count(lacking(caught)) == 0
+
+overruled(caught) := {route | some c in caught; some route in c.overruled}
 
 # The whole list as the image reads it. Each cluster has another one.
 suggestion(caught) := sprintf("; write %s", [concat(" and ", split(caught[0].suggestion, "\n"))]) if one_suggestion(caught)

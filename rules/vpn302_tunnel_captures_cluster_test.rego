@@ -154,3 +154,12 @@ test_fires_without_a_list_for_two_clusters if {
 	some f in found
 	not contains(f.message, "write ROUTE")
 }
+
+test_fires_and_names_the_longer_route if {
+	some f in vpn302.findings with input as with_tunnel(
+		{"captures": [object.union(services, {"overruled": ["10.96.0.0/12"]})]},
+		[testing.need("name")],
+	)
+	contains(f.message, "the longer route 10.96.0.0/12 of the tunnel wins over it in the main table")
+	not contains(f.message, "lacks")
+}

@@ -41,7 +41,7 @@ func captures(t *Tunnel, clusters []*Cluster) []Capture {
 		}
 	}
 	if !named && takesUnknownCluster(t) {
-		out = append(out, Capture{Services: []string{}, Pods: []string{}, Nodes: []string{}, API: []string{}, Missing: []string{}, Ranges: []RangeAt{}})
+		out = append(out, Capture{Services: []string{}, Pods: []string{}, Nodes: []string{}, API: []string{}, Missing: []string{}, Overruled: []string{}, Ranges: []RangeAt{}})
 	}
 	return out
 }
@@ -49,7 +49,7 @@ func captures(t *Tunnel, clusters []*Cluster) []Capture {
 // captureOf computes what a tunnel takes of one cluster; false when nothing
 // can be said: the service range is unknown and the bypass may hold it.
 func captureOf(t *Tunnel, c *Cluster) (Capture, bool) {
-	routes, bypass := prefixesAt(t.Routes.Prefixes), prefixesAt(t.Bypass.Entries)
+	routes, bypass := prefixesAt(t.Routes.Prefixes), leftOut(t)
 	services, pods := rangesOf(c, cidrplan.Service), rangesOf(c, cidrplan.Pod)
 	nodes, api := rangesOf(c, cidrplan.Node), rangesOf(c, cidrplan.API)
 	wholeServices, _ := splitRanges(c, cidrplan.Service)
@@ -61,6 +61,7 @@ func captureOf(t *Tunnel, c *Cluster) (Capture, bool) {
 		Pods:        []string{},
 		Nodes:       []string{},
 		Missing:     []string{},
+		Overruled:   []string{},
 		PodsCertain: c.CNI != "",
 		Ranges:      []RangeAt{},
 	}
@@ -82,7 +83,11 @@ func captureOf(t *Tunnel, c *Cluster) (Capture, bool) {
 	add(out.Nodes, nodes)
 	add(out.API, api)
 	if len(out.Missing) > 0 {
-		out.Suggestion, out.Alternative = suggest(t, out.Missing), allowedIPs(t, out.Missing)
+		out.Alternative = allowedIPs(t, out.Missing)
+		out.Overruled = overruling(t, mustPrefixes(out.Missing...))
+		if len(out.Overruled) == 0 {
+			out.Suggestion = suggest(t, out.Missing)
+		}
 	}
 	for _, r := range c.Ranges {
 		switch r.Role {
@@ -334,7 +339,7 @@ func originalResolverReached(t *Tunnel, p *podView) Known {
 	if t.Bypass.State == Unknown {
 		return Unknown
 	}
-	bypass := prefixesAt(t.Bypass.Entries)
+	bypass := leftOut(t)
 	if len(original) > 0 {
 		if serversReach(addresses(original), p.clusters) == Absent {
 			return Absent

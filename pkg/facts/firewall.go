@@ -262,6 +262,9 @@ type hookRoute struct {
 	// byRule: a rule that looks into the main table; it keeps nothing out of a
 	// tunnel whose routes stand in the main table themselves.
 	byRule bool
+	// firm: a rule that looks into another table, which no route of the main
+	// table comes before.
+	firm bool
 }
 
 func (r *tunnelReader) routingCommand(c command, iface string, ref source.Ref) {
@@ -273,7 +276,8 @@ func (r *tunnelReader) routingCommand(c command, iface string, ref source.Ref) {
 		if rule.Delete || rule.Not || rule.To.Text == "" || rule.Table.Text == "51820" {
 			return
 		}
-		r.around(rule.To, rule.Table.Text == "main" || rule.Table.Text == "254", ref)
+		byRule := rule.Table.Text == "main" || rule.Table.Text == "254"
+		r.around(rule.To, hookRoute{byRule: byRule, firm: !byRule}, ref)
 		return
 	}
 	route, is := shell.IPRoute(c.cmd)
@@ -294,19 +298,20 @@ func (r *tunnelReader) routingCommand(c command, iface string, ref source.Ref) {
 		if p, ok := grammar.ParseNetmask(to.Text, route.Netmask.Text); ok {
 			to.Text = p.String()
 		}
-		r.around(to, false, ref)
+		r.around(to, hookRoute{}, ref)
 	}
 }
 
 // around notes a network that a hook keeps out of the tunnel.
-func (r *tunnelReader) around(to shell.Word, byRule bool, ref source.Ref) {
+func (r *tunnelReader) around(to shell.Word, as hookRoute, ref source.Ref) {
 	if !to.Known {
 		r.t.Bypass.State = Unknown
 		r.missed("a hook adds routes for networks that are known at run time only", ref, aspectBypass)
 		return
 	}
 	if at, valid := prefixAt(grammar.ParsePrefix(to.Text, 0), ref); valid {
-		r.bypassed = append(r.bypassed, hookRoute{at, byRule})
+		as.PrefixAt = at
+		r.bypassed = append(r.bypassed, as)
 	}
 }
 
@@ -336,6 +341,9 @@ func (r *tunnelReader) takeHookRoutes() {
 			continue
 		}
 		t.Bypass.Entries = append(t.Bypass.Entries, h.PrefixAt)
+		if !h.firm {
+			t.Bypass.Contended = append(t.Bypass.Contended, ContendedEntry{h.PrefixAt, h.byRule})
+		}
 		if t.Bypass.State == Absent {
 			t.Bypass.State = Present
 			if t.Bypass.Key == wgHookBypass {

@@ -231,6 +231,7 @@ func (r *tunnelReader) openVPNClients(confs []*grammar.OpenVPN, froms []confText
 			switch {
 			case around && valid:
 				t.Bypass.Entries = append(t.Bypass.Entries, at)
+				t.Bypass.Contended = append(t.Bypass.Contended, ContendedEntry{Entry: at})
 			case around:
 				t.Bypass.State = Unknown
 				r.missed("route "+clip(route.Prefix.Text)+" is filled in later", f.at(route.Range), aspectBypass)

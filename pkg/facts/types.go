@@ -536,6 +536,17 @@ type Bypass struct {
 	Entries []PrefixAt `json:"entries"`
 	// Malformed are the pieces that the image does not take as written.
 	Malformed []Malformed `json:"malformed"`
+	// Contended are the entries that stand in the main table next to the tunnel's
+	// own routes, so that the longer prefix wins.
+	Contended []ContendedEntry `json:"-"`
+}
+
+// ContendedEntry is an entry of a bypass that holds only as far as the main
+// table has no longer route into the tunnel. Rule: a rule that looks into that
+// whole table, where any route of the tunnel's but the default is found first.
+type ContendedEntry struct {
+	Entry PrefixAt
+	Rule  bool
 }
 
 // Malformed is a piece of a list that its reader does not take as written.
@@ -564,6 +575,10 @@ type Capture struct {
 	// writes the whole bypass in the image's syntax.
 	Missing    []string `json:"missing"`
 	Suggestion string   `json:"suggestion"`
+	// Overruled are the tunnel's routes that win over wider entries of the bypass,
+	// because they are the longer prefixes in the same table: no entry helps, but
+	// to take them away.
+	Overruled []string `json:"overruled"`
 	// Alternative is another way to write it, "" for none.
 	Alternative string    `json:"alternative"`
 	Ranges      []RangeAt `json:"ranges"` // the declarations it was held against

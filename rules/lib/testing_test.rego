@@ -258,7 +258,7 @@ bypass(given) := made(
 capture(given) := made(
 	{
 		"cluster": "prod", "known": true, "services": [], "pods": [], "nodes": [], "api": [],
-		"pods_certain": false, "missing": [], "suggestion": "", "alternative": "", "ranges": [range("service", "10.96.0.0/12")],
+		"pods_certain": false, "missing": [], "overruled": [], "suggestion": "", "alternative": "", "ranges": [range("service", "10.96.0.0/12")],
 	},
 	given,
 )
