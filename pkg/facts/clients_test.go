@@ -107,7 +107,8 @@ func TestServersOfTheGuide(t *testing.T) {
 		{"ptlange/openvpn:1", "OVPN_NETWORK=10.9.0.0/24", "10.9.0.0/24", "", ""},
 		{"d3vilh/openvpn-server:1", "TRUST_SUB=10.9.0.0/24", "10.9.0.0/24 10.0.71.0/24", "", ""},
 		{"hwdsl2/ipsec-vpn-server:1", "VPN_L2TP_NET=10.9.0.0/24;VPN_XAUTH_NET=10.9.1.0/24", "10.9.0.0/24 10.9.1.0/24 fddd:500:500:500::/64", "", ""},
-		{"vimagick/strongswan", "VPN_NETWORK=10.9.0.0/24", "10.9.0.0/24", "", ""},
+		{"hwdsl2/ipsec-vpn-server:1", "VPN_SPLIT_IKEV2=10.244.0.0/16;VPN_DNS_SRV1=10.96.0.10;VPN_DNS_SRV2=1.1.1.1", "192.168.42.0/24 192.168.43.0/24 fddd:500:500:500::/64", "10.244.0.0/16", "10.96.0.10/32 1.1.1.1/32"},
+		{"vimagick/strongswan", "VPN_NETWORK=10.9.0.0/24;VPN_DNS=10.96.0.10,1.1.1.1", "10.9.0.0/24", "0.0.0.0/0", "10.96.0.10/32 1.1.1.1/32"},
 		{"vimagick/ocserv", "VPN_NETWORK=10.9.0.0;VPN_NETMASK=255.255.255.0", "10.9.0.0/24", "", ""},
 		{"ngoduykhanh/wireguard-ui:1", "WGUI_MANAGE_START=true;WGUI_SERVER_INTERFACE_ADDRESSES=10.9.0.0/24", "10.9.0.0/24", "", ""},
 	} {

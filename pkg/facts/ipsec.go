@@ -131,6 +131,26 @@ func (r *tunnelReader) ipsecConn(conn ipsecConn, at source.Ref) (where source.Re
 	return where, why
 }
 
+// ipsecClients reads what images whose start script writes the configuration tell
+// their clients: the resolvers of their variables, and vimagick's leftsubnet,
+// which is everything (FG C3). What hwdsl2's clients route is stated for IKEv2
+// with VPN_SPLIT_IKEV2 only, which the catalogue reads. A configuration that is
+// mounted in its place decides by itself.
+func (r *tunnelReader) ipsecClients() {
+	t := r.t
+	if r.family.ID == "strongswan-generic" || len(r.c.files("/etc/ipsec.conf", "/etc/swanctl/swanctl.conf")) > 0 {
+		return
+	}
+	for _, k := range r.family.Env.DNS {
+		r.resolversFor(k)
+	}
+	if r.family.ID == "strongswan-vimagick" && t.Clients.State == Absent {
+		everything, _ := prefixAt(grammar.ParsePrefix("0.0.0.0/0", 0), t.ContainerRef)
+		t.Clients.State, t.Clients.Default = Present, true
+		t.Clients.Routes = append(t.Clients.Routes, everything)
+	}
+}
+
 // ipsecBypassPlugin: charon's bypass-lan keeps attached subnets out of the
 // tunnel; which those are is known at run time only (FG E3.3).
 func (r *tunnelReader) ipsecBypassPlugin() {

@@ -80,6 +80,7 @@ func (r *tunnelReader) technology() {
 		r.natIf("WARP_ENABLE_NAT")
 	case "strongswan-vimagick", "strongswan-generic", "hwdsl2-ipsec":
 		r.ipsec()
+		r.ipsecClients()
 	case "softether":
 		r.t.UserSpace = Present
 		r.t.Masquerade = Switch{State: Present, Ref: r.t.ContainerRef, Why: "SecureNAT translates in user space"}

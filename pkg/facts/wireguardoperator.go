@@ -36,6 +36,7 @@ func (p *podView) operatorServer(o *source.Object) {
 		NeedsPrivilege: Switch{State: Unknown, Ref: spec}, Modules: []NamedRef{}, Listeners: []Listener{},
 	}}
 	pod.Tunnels = []Tunnel{p.operatorTunnel()}
+	p.operatorClients(o, &pod.Tunnels[0])
 	pod.Inbound = []Inbound{}
 	readForwarding(p)
 	p.operatorForwarding()
