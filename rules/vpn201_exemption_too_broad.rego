@@ -25,13 +25,17 @@
 #     - M5: "the narrowest list is 10.44.0.0/14, 10.130.0.0/20"
 #   fires: |
 #     An explicit list covers a VPN destination, or part of one: that of a masquerade agent, of Autopilot's
-#     EgressNATPolicies, or `AWS_VPC_K8S_CNI_EXCLUDE_SNAT_CIDRS`. **Error** when that destination must
+#     EgressNATPolicies, `AWS_VPC_K8S_CNI_EXCLUDE_SNAT_CIDRS`, a disabled IPPool of Calico's, or Cilium's
+#     `ipv4-native-routing-cidr`. **Error** when that destination must
 #     see node addresses: the tunnel's local selectors or advertisements leave the pod range out.
 #     **Warning** when nothing says which address the far side expects, or when an entry is a whole
 #     private block far beyond the pod range and a VPN with unknown destinations is in view.
 #   silent: |
 #     - no VPN in view, or the list's excess meets none of its destinations
 #     - the destination is meant to see pod addresses: the tunnel's local selectors hold the pod range
+#     - a disabled IPPool or Cilium's native range holds it, and nothing says which address is expected:
+#       both are written for networks that route pod addresses
+#     - a CiliumEgressGatewayPolicy names the destination
 #     - the list is the agent's default (VPN202)
 #     - the agent refuses the list (VPN205)
 #   remedy: "Replace the entry by the narrowest list in the message, roll the agent out, and look at one known request's source address before and after."

@@ -24,7 +24,9 @@
 #     - M9: "their packets are dropped on the way, or the replies are, while nodes get through"
 #   fires: |
 #     Pod addresses are kept towards a VPN destination, because an entry of the exemption list is for
-#     it, because nothing masquerades or because the plan wants it so, and the path leaves out the pod
+#     it, because nothing masquerades (`defaultSnatStatus.disabled`, the AWS VPC CNI's EXTERNALSNAT, no
+#     pool of Calico's with natOutgoing, Cilium without `enable-ipv4-masquerade`, flannel without
+#     `--ip-masq`, kube-router without `--enable-pod-egress`) or because the plan wants it so, and the path leaves out the pod
 #     range or a part of it: the local traffic selectors of the ComputeVPNTunnel, what its ComputeRouter
 #     announces, or the plan's `localTrafficSelectors`, `returnRoutes` or `farSideAllows`.
 #   silent: |

@@ -47,6 +47,7 @@ func readAgents(ix *index, cs *clusterSet, sites []Site, pods []*podView) ([]Age
 	r.egressNATPolicies()
 	r.managed()
 	r.plannedAgents()
+	r.layers(pods)
 	r.missedPools()
 	slices.SortStableFunc(r.agents, func(a, b Agent) int {
 		return cmp.Or(strings.Compare(a.Cluster, b.Cluster), compareRefs(a.Ref, b.Ref), compareRefs(a.List.Ref, b.List.Ref))
@@ -475,6 +476,12 @@ func (r *agentReader) targets(a *Agent, f *founded, exempt, pods []netip.Prefix)
 			default:
 				t.Covered = written(cidrplan.Intersect([]netip.Prefix{remote}, exempt))
 				t.Entry = bestEntry(entries, remote)
+			}
+			if (a.Kind == agentCilium || a.Kind == agentNative) && r.egressGateways(f, remote) {
+				t.Covered, t.Entry = []string{}, -1
+			}
+			if byChoice(a.Kind) && t.Wanted == "unknown" && len(t.Lacks) == 0 {
+				continue
 			}
 			out = append(out, t)
 		}

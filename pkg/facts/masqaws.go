@@ -15,7 +15,7 @@ import (
 // entries of it are passed over. With EXTERNALSNAT nothing is rewritten, and that
 // list is not read.
 func (r *agentReader) awsNode(p *podView, c *containerView) {
-	if path.Base(imageRepository(c.c.Image)) != "amazon-k8s-cni" || c.c.Stage != Main {
+	if !isAWSNode(c) || c.c.Stage != Main {
 		return
 	}
 	a := &Agent{Kind: agentAWS, Object: p.pod.Object, Ref: c.c.Ref, Container: c.c.Name, Workload: p.pod.Workload}
@@ -40,26 +40,26 @@ func (r *agentReader) awsNode(p *podView, c *containerView) {
 	r.add(a, flags{seen: true}, known, r.cs.tied(p.object))
 }
 
+func isAWSNode(c *containerView) bool {
+	return path.Base(imageRepository(c.c.Image)) == "amazon-k8s-cni"
+}
+
 // awsNodeRules: what the AWS VPC CNI rewrites on the nodes (FG A4). The ranges of
 // the VPC are exempt, of which the nodes' are one: without them in view nothing is
 // known of it.
-func awsNodeRules(_ *index, here hereFunc, f *founded, pods []*podView) []nodeMasquerade {
-	if f == nil || len(f.prefixes(cidrplan.Node)) == 0 {
+func awsNodeRules(s *masqScope) []nodeMasquerade {
+	nodes := s.ranges(cidrplan.Node)
+	if len(nodes) == 0 {
 		return nil
 	}
 	var out []nodeMasquerade
-	for _, p := range pods {
-		for _, c := range p.containers {
-			if path.Base(imageRepository(c.c.Image)) != "amazon-k8s-cni" || c.c.Stage != Main || !here(p.object) {
-				continue
-			}
-			external, exclude := c.env("AWS_VPC_K8S_CNI_EXTERNALSNAT"), c.env("AWS_VPC_K8S_CNI_EXCLUDE_SNAT_CIDRS")
-			if external.State == Unknown || exclude.State == Unknown || isTrue(external) {
-				continue
-			}
-			exempt := slices.Concat(f.prefixes(cidrplan.Node), f.prefixes(cidrplan.Pod), prefixesAt(prefixList(exclude, ",")))
-			out = append(out, nodeMasquerade{ref: c.c.Ref, says: "the AWS VPC CNI (AWS_VPC_K8S_CNI_EXTERNALSNAT is not true)", exempt: exempt})
+	for _, c := range s.containers(isAWSNode) {
+		external, exclude := c.env("AWS_VPC_K8S_CNI_EXTERNALSNAT"), c.env("AWS_VPC_K8S_CNI_EXCLUDE_SNAT_CIDRS")
+		if external.State == Unknown || exclude.State == Unknown || isTrue(external) {
+			continue
 		}
+		exempt := slices.Concat(nodes, s.ranges(cidrplan.Pod), prefixesAt(prefixList(exclude, ",")))
+		out = append(out, nodeMasquerade{ref: c.c.Ref, says: "the AWS VPC CNI (AWS_VPC_K8S_CNI_EXTERNALSNAT is not true)", exempt: exempt})
 	}
 	return out
 }

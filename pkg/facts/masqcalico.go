@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/vpnlint/vpnlint/pkg/cidrplan"
+	"github.com/vpnlint/vpnlint/pkg/finding"
 	"github.com/vpnlint/vpnlint/pkg/grammar"
 	"github.com/vpnlint/vpnlint/pkg/source"
 )
@@ -18,13 +19,16 @@ type calicoPool struct {
 	says     string
 	cidr     netip.Prefix
 	nat      Known
-	disabled bool
+	disabled Known
+	// others: it is not for pods, but for load balancers or tunnels.
+	others bool
 }
 
 // calicoPools reads the pools of a cluster: IPPool objects, the Installation's, and
 // without any of them what calico-node makes at its first start (FG A6.3-A6.5).
-// known is false when the range of one cannot be read: it may hold anything.
-func calicoPools(ix *index, here hereFunc) (pools []calicoPool, known bool) {
+// known is false when the range of one cannot be read, or when it may be another
+// cluster's: it may hold anything.
+func (s *masqScope) calicoPools() (pools []calicoPool, known bool) {
 	known = true
 	add := func(p calicoPool, cidr node) {
 		e := grammar.ParsePrefix(cidr.text(), 0)
@@ -39,30 +43,30 @@ func calicoPools(ix *index, here hereFunc) (pools []calicoPool, known bool) {
 		pools = append(pools, p)
 	}
 	for _, group := range []string{"projectcalico.org", "crd.projectcalico.org"} {
-		for _, o := range ix.ofKind(group, "IPPool") {
+		for _, o := range s.ix.ofKind(group, "IPPool") {
 			spec := root(o).get("spec")
-			if !here(o) {
+			if !s.here(o) {
+				known = known && !s.maybe(o)
 				continue
 			}
 			nat := spec.get("natOutgoing")
-			p := calicoPool{says: "natOutgoing of IPPool " + o.Name, nat: nat.boolean(), disabled: spec.get("disabled").boolean() != Absent}
+			p := calicoPool{says: "natOutgoing of IPPool " + o.Name, nat: nat.boolean(), disabled: spec.get("disabled").boolean()}
 			if nat.exists() {
 				p.ref = nat.ref()
 			}
 			uses := spec.get("allowedUses").texts()
-			if p.disabled || len(uses) > 0 && !slices.ContainsFunc(uses, func(n node) bool { return n.text() == "Workload" }) {
-				p.disabled = true
-			}
+			p.others = len(uses) > 0 && !slices.ContainsFunc(uses, func(n node) bool { return n.text() == "Workload" })
 			add(p, spec.get("cidr"))
 		}
 	}
-	for _, o := range ix.ofKind("operator.tigera.io", "Installation") {
+	for _, o := range s.ix.ofKind("operator.tigera.io", "Installation") {
 		for _, n := range root(o).get("spec", "calicoNetwork", "ipPools").items() {
-			if !here(o) {
+			if !s.here(o) {
+				known = known && !s.maybe(o)
 				continue
 			}
 			nat := n.get("natOutgoing")
-			p := calicoPool{says: "natOutgoing of the Installation's pool", nat: Unknown}
+			p := calicoPool{says: "natOutgoing of the Installation's pool", nat: Unknown, disabled: Absent}
 			switch {
 			case !nat.exists(), nat.text() == "Enabled":
 				p.nat = Present
@@ -73,6 +77,13 @@ func calicoPools(ix *index, here hereFunc) (pools []calicoPool, known bool) {
 				p.ref = nat.ref()
 			}
 			add(p, n.get("cidr"))
+		}
+	}
+	if len(pools) == 0 {
+		for _, c := range s.containers(isCalicoNode) {
+			if first, is := calicoFirstPool(c); is {
+				pools = append(pools, first)
+			}
 		}
 	}
 	return pools, known
@@ -86,7 +97,7 @@ func calicoFirstPool(c *containerView) (calicoPool, bool) {
 	if cidr.State != Present || !e.Valid || none.State != Absent && (none.State == Unknown || isTrue(none)) {
 		return calicoPool{}, false
 	}
-	p := calicoPool{ref: cidr.Ref, at: cidr.Ref, text: cidr.Text, cidr: e.Prefix.Masked(), says: "natOutgoing of calico-node's first pool (CALICO_IPV4POOL_CIDR)", nat: Present}
+	p := calicoPool{ref: cidr.Ref, at: cidr.Ref, text: cidr.Text, cidr: e.Prefix.Masked(), says: "natOutgoing of calico-node's first pool (CALICO_IPV4POOL_CIDR)", nat: Present, disabled: Absent}
 	switch {
 	case nat.State == Unknown:
 		p.nat = Unknown
@@ -100,7 +111,7 @@ func calicoFirstPool(c *containerView) (calicoPool, bool) {
 }
 
 func isCalicoNode(c *containerView) bool {
-	return c.c.Stage == Main && strings.HasSuffix(imageRepository(c.c.Image), "calico/node")
+	return strings.HasSuffix(imageRepository(c.c.Image), "calico/node")
 }
 
 // felix is what a FelixConfiguration, or calico-node's environment, changes of
@@ -113,7 +124,7 @@ type felix struct {
 	to    netip.Prefix // natOutgoingAddress
 }
 
-func readFelix(ix *index, here hereFunc, pods []*podView) felix {
+func (s *masqScope) felix() felix {
 	var out felix
 	set := func(address, exclusions, filter value) {
 		for _, v := range []value{address, exclusions, filter} {
@@ -132,8 +143,8 @@ func readFelix(ix *index, here hereFunc, pods []*podView) felix {
 		out.to = p
 	}
 	for _, group := range []string{"projectcalico.org", "crd.projectcalico.org"} {
-		for _, o := range ix.ofKind(group, "FelixConfiguration") {
-			if !here(o) {
+		for _, o := range s.ix.ofKind(group, "FelixConfiguration") {
+			if !s.maybe(o) {
 				continue
 			}
 			spec := root(o).get("spec")
@@ -148,30 +159,17 @@ func readFelix(ix *index, here hereFunc, pods []*podView) felix {
 			set(field("natOutgoingAddress"), field("natOutgoingExclusions"), field("iptablesNATOutgoingInterfaceFilter"))
 		}
 	}
-	for _, p := range pods {
-		for _, c := range p.containers {
-			if isCalicoNode(c) && here(p.object) {
-				set(c.env("FELIX_NATOUTGOINGADDRESS"), c.env("FELIX_NATOUTGOINGEXCLUSIONS"), c.env("FELIX_IPTABLESNATOUTGOINGINTERFACEFILTER"))
-			}
-		}
+	for _, c := range s.containers(isCalicoNode) {
+		set(c.env("FELIX_NATOUTGOINGADDRESS"), c.env("FELIX_NATOUTGOINGEXCLUSIONS"), c.env("FELIX_IPTABLESNATOUTGOINGINTERFACEFILTER"))
 	}
 	return out
 }
 
 // calicoRules: Calico masquerades what leaves a natOutgoing pool, unless it goes to
 // any pool at all, disabled ones included (FG A6.1-A6.2).
-func calicoRules(ix *index, here hereFunc, f *founded, pods []*podView) []nodeMasquerade {
-	pools, known := calicoPools(ix, here)
-	if len(pools) == 0 {
-		for _, p := range pods {
-			for _, c := range p.containers {
-				if first, is := calicoFirstPool(c); is && isCalicoNode(c) && here(p.object) {
-					pools = append(pools, first)
-				}
-			}
-		}
-	}
-	conf := readFelix(ix, here, pods)
+func calicoRules(s *masqScope) []nodeMasquerade {
+	pools, known := s.calicoPools()
+	conf := s.felix()
 	if !known || conf.unsure {
 		return nil
 	}
@@ -179,14 +177,64 @@ func calicoRules(ix *index, here hereFunc, f *founded, pods []*podView) []nodeMa
 	for _, p := range pools {
 		exempt = append(exempt, p.cidr)
 	}
-	if conf.hosts && f != nil {
-		exempt = append(exempt, f.prefixes(cidrplan.Node)...)
+	if conf.hosts {
+		exempt = append(exempt, s.ranges(cidrplan.Node)...)
 	}
 	var out []nodeMasquerade
 	for _, p := range pools {
-		if p.nat == Present && !p.disabled {
+		if p.nat == Present && p.disabled == Absent && !p.others {
 			out = append(out, nodeMasquerade{ref: p.ref, says: p.says, sources: []netip.Prefix{p.cidr}, exempt: exempt, to: conf.to})
 		}
 	}
 	return out
+}
+
+// calicoAgent: pods keep their address everywhere when no pool in view masquerades,
+// and else towards what a pool holds from which none get theirs (FG A6.1-A6.3).
+func calicoAgent(s *masqScope) *Agent {
+	pools, known := s.calicoPools()
+	if !known || len(pools) == 0 || s.f.CNI != "calico" {
+		return nil
+	}
+	var keeping, rewriting, held []calicoPool
+	for _, p := range pools {
+		switch {
+		case p.others: // exempt in old versions only (FG A6.2)
+		case p.disabled == Present:
+			held = append(held, p)
+		case p.disabled == Unknown:
+			return nil
+		case p.nat == Absent:
+			keeping = append(keeping, p)
+		case p.nat == Present:
+			rewriting = append(rewriting, p)
+		default:
+			return nil
+		}
+	}
+	var cidrs []netip.Prefix
+	for _, p := range keeping {
+		cidrs = append(cidrs, p.cidr)
+	}
+	switch {
+	case len(rewriting) == 0 && len(keeping) > 0 && cidrplan.Contains(cidrs, s.ranges(cidrplan.Pod)):
+		a := keepsAll(agentCalico, keeping[0].says+" is not on", keeping[0].ref)
+		a.Object = s.objectOf(a.Ref)
+		return a
+	case len(rewriting) > 0 && len(held) > 0:
+		a := &Agent{Kind: agentCalico, Ref: held[0].at, Object: s.objectOf(held[0].at)}
+		a.List = List{Source: "explicit", Ref: held[0].at, Why: "IPPools from which no pod gets an address", Valid: Present}
+		for _, p := range held {
+			a.List.Entries = append(a.List.Entries, PrefixAt{Prefix: p.cidr.String(), Text: p.text, Ref: p.at})
+		}
+		return a
+	}
+	return nil
+}
+
+func (s *masqScope) objectOf(ref source.Ref) finding.ObjectName {
+	if o := s.ix.byID[ref.Object]; o != nil {
+		return nameOf(o)
+	}
+	return finding.ObjectName{}
 }

@@ -20,3 +20,26 @@ func TestCiliumLayer(t *testing.T) {
 		{"A5.4 filled in later", config(on + ", ipv4-native-routing-cidr: '${NATIVE}'"), ""},
 	})
 }
+
+func TestCiliumExemptions(t *testing.T) {
+	config := func(data string) string {
+		return "\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: cilium-config, namespace: kube-system}\ndata: {" + data + "}\n"
+	}
+	gateway := func(to string) string {
+		return "\n---\napiVersion: cilium.io/v2\nkind: CiliumEgressGatewayPolicy\nmetadata: {name: egress}\nspec: {destinationCIDRs: ['" + to + "'], egressGateway: {egressIP: 10.128.0.9}}\n"
+	}
+	const on = "enable-ipv4-masquerade: 'true', "
+	testExemptions(t, []layerCase{
+		{"A5.4 the native range", config(on + "ipv4-native-routing-cidr: 10.0.0.0/8"), "cilium-native-routing explicit [10.20.0.0/16] wants node"},
+		{"A5.4 in BPF, too", config(on + "enable-bpf-masquerade: 'true', ipv4-native-routing-cidr: 10.0.0.0/8"), "cilium-native-routing explicit [10.20.0.0/16] wants node"},
+		{"A5.4 the pods only", config(on + "ipv4-native-routing-cidr: 10.244.0.0/16"), "cilium-native-routing explicit [] wants node"},
+		{"A5.4 unset", config(on + "ipv4-native-routing-cidr: ''"), ""},
+		{"A5.4 filled in later", config(on + "ipv4-native-routing-cidr: '${NATIVE}'"), ""},
+		{"A5.6 off", config("enable-ipv4-masquerade: 'false'"), "cilium-native-routing none [10.20.0.0/16] wants node"},
+		{"A5.6 filled in later", config("enable-ipv4-masquerade: '${MASQ}', ipv4-native-routing-cidr: 10.0.0.0/8"), ""},
+		{"A5.5 the agent's list is in force", config(on + "enable-ip-masq-agent: 'true', ipv4-native-routing-cidr: 10.0.0.0/8"), ""},
+		{"A5.8 an egress gateway decides before", config(on+"ipv4-native-routing-cidr: 10.0.0.0/8") + gateway("10.20.4.0/24"), "cilium-native-routing explicit [] wants node"},
+		{"A5.8 it may", config(on+"ipv4-native-routing-cidr: 10.0.0.0/8") + gateway("${TO}"), "cilium-native-routing explicit [] wants node"},
+		{"A5.8 for something else", config(on+"ipv4-native-routing-cidr: 10.0.0.0/8") + gateway("10.21.0.0/16"), "cilium-native-routing explicit [10.20.0.0/16] wants node"},
+	})
+}

@@ -9,28 +9,21 @@ import (
 
 // flannelRules: flannel masquerades what leaves its network when it is told to,
 // by --ip-masq or the variable of that flag (FG A7).
-func flannelRules(_ *index, here hereFunc, f *founded, pods []*podView) []nodeMasquerade {
-	if f == nil || len(f.prefixes(cidrplan.Pod)) == 0 {
+func flannelRules(s *masqScope) []nodeMasquerade {
+	network := s.ranges(cidrplan.Pod)
+	if len(network) == 0 {
 		return nil
 	}
-	network := f.prefixes(cidrplan.Pod)
 	var out []nodeMasquerade
-	for _, p := range pods {
-		for _, c := range p.containers {
-			if !isFlannel(c) || !here(p.object) {
-				continue
-			}
-			if state, ref, says := flannelMasquerades(c); state == Present {
-				out = append(out, nodeMasquerade{ref: ref, says: says, sources: network, exempt: network})
-			}
+	for _, c := range s.containers(isFlannel) {
+		if state, ref, says := flannelMasquerades(c); state == Present {
+			out = append(out, nodeMasquerade{ref: ref, says: says, sources: network, exempt: network})
 		}
 	}
 	return out
 }
 
-func isFlannel(c *containerView) bool {
-	return path.Base(imageRepository(c.c.Image)) == "flannel" && c.c.Stage == Main
-}
+func isFlannel(c *containerView) bool { return path.Base(imageRepository(c.c.Image)) == "flannel" }
 
 // flannelMasquerades reads the switch, which is off by default. A flag goes before
 // the variable.
@@ -47,4 +40,24 @@ func flannelMasquerades(c *containerView) (Known, source.Ref, string) {
 	default:
 		return Absent, c.c.Ref, "flannel runs without --ip-masq"
 	}
+}
+
+// flannelAgent: without its switch flannel leaves pods' addresses alone. A shell may
+// start it with anything.
+func flannelAgent(s *masqScope) *Agent {
+	running := s.containers(isFlannel)
+	if s.f.CNI != "flannel" || len(running) != 1 || len(s.f.k3s) > 0 {
+		return nil
+	}
+	c := running[0]
+	state, ref, says := flannelMasquerades(c)
+	if first := c.spec.get("command").texts(); state != Absent || len(first) > 0 && path.Base(first[0].text()) != "flanneld" {
+		return nil
+	}
+	if says == "flannel's --ip-masq" {
+		says += " is off"
+	}
+	a := keepsAll(agentFlannel, says, ref)
+	a.Object, a.Workload, a.Container = c.pod.pod.Object, c.pod.pod.Workload, c.c.Name
+	return a
 }

@@ -23,3 +23,18 @@ func TestFlannelLayer(t *testing.T) {
 		{"the network is not in view", flannel(", args: [--ip-masq]"), ""},
 	})
 }
+
+func TestFlannelExemptions(t *testing.T) {
+	flannel := func(container string) string {
+		return daemon("flannel", "ghcr.io/flannel-io/flannel:v0.26.4", container)
+	}
+	testExemptions(t, []layerCase{
+		{"off by default", flannel(", command: [/opt/bin/flanneld], args: [--kube-subnet-mgr]"), "flannel none [10.20.0.0/16] wants node"},
+		{"turned off", flannel(", args: ['--ip-masq=false']"), "flannel none [10.20.0.0/16] wants node"},
+		{"on", flannel(", args: [--ip-masq]"), ""},
+		{"filled in later", flannel(", args: ['--ip-masq=${MASQ}']"), ""},
+		{"a shell starts it", flannel(", command: [sh, -c, 'flanneld --ip-masq']"), ""},
+		{"variables that are not in view", flannel(", envFrom: [{configMapRef: {name: elsewhere}}]"), ""},
+		{"another layer does", flannel(", args: [--kube-subnet-mgr]") + daemon("kube-router", "cloudnativelabs/kube-router:v2.5.0", ""), ""},
+	})
+}

@@ -17,12 +17,12 @@ type k3sFlannel struct {
 
 // k3sRules: the flannel that is built into k3s always masquerades IPv4, and IPv6
 // only when it is told to (FG A7).
-func k3sRules(_ *index, _ hereFunc, f *founded, _ []*podView) []nodeMasquerade {
-	if f == nil || f.CNI != "flannel" {
+func k3sRules(s *masqScope) []nodeMasquerade {
+	if s.f == nil || s.f.CNI != "flannel" {
 		return nil
 	}
-	network := f.prefixes(cidrplan.Pod)
-	for _, k := range f.k3s {
+	network := s.ranges(cidrplan.Pod)
+	for _, k := range s.f.k3s {
 		sources := slices.DeleteFunc(slices.Clone(network), func(p netip.Prefix) bool { return !p.Addr().Is4() && k.ipv6 != Present })
 		if len(sources) > 0 {
 			return []nodeMasquerade{{ref: k.at.ref(), says: "the flannel of k3s", sources: sources, exempt: network}}

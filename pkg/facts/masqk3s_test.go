@@ -2,7 +2,8 @@ package facts
 
 import "testing"
 
-// FG A7, k3s: the flannel that is built in always masquerades.
+// FG A7, k3s: the flannel that is built in always masquerades IPv4, so that no rule
+// asks for what it keeps.
 func TestK3sLayer(t *testing.T) {
 	k3s := func(options string) string {
 		return "\n---\napiVersion: k3s.io/v1\nkind: Config\ncluster-cidr: 10.244.0.0/16\n" + options
@@ -32,7 +33,7 @@ func TestK3sFlannelLeavesIPv6(t *testing.T) {
 		objects := decode(t, "unit", "apiVersion: k3s.io/v1\nkind: Config\nflannel-backend: vxlan\ncluster-cidr: '10.42.0.0/16,2001:db8:42::/56'\nflannel-ipv6-masq: "+ipv6+"\n")
 		ix := newIndex(objects)
 		f := readClusters(ix, Options{}).founded[0]
-		rules := k3sRules(ix, nil, f, nil)
+		rules := k3sRules(&masqScope{ix: ix, f: f})
 		if len(rules) != 1 || len(rules[0].sources) != want {
 			t.Errorf("flannel-ipv6-masq: %s rewrites %+v", ipv6, rules)
 		}

@@ -20,3 +20,15 @@ func TestKubeRouterLayer(t *testing.T) {
 		{"the pod range is not in view", router("--run-router=true"), ""},
 	})
 }
+
+func TestKubeRouterExemptions(t *testing.T) {
+	router := func(args string) string {
+		return daemon("kube-router", "docker.io/cloudnativelabs/kube-router:v2.5.0", ", args: ["+args+"]")
+	}
+	testExemptions(t, []layerCase{
+		{"by default", router(""), ""},
+		{"turned off", router("--enable-pod-egress=false"), "kube-router none [10.20.0.0/16] wants node"},
+		{"filled in later", router("'--enable-pod-egress=${EGRESS}'"), ""},
+		{"policies only", router("--run-router=false, --enable-pod-egress=false"), ""},
+	})
+}

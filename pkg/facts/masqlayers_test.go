@@ -49,6 +49,35 @@ func daemon(name, image, container string) string {
 		name, name, image, container)
 }
 
+// testExemptions holds a layer's answer on which destinations keep pod addresses
+// against a VPN of the nodes' network that carries 10.128.0.0/20 to 10.20.0.0/16. The
+// wanted text is the kind, where the list comes from, and what of the VPN it covers.
+func testExemptions(t *testing.T, cases []layerCase) {
+	t.Helper()
+	for _, tt := range cases {
+		t.Run(tt.name, func(t *testing.T) {
+			f := factsOf(t, decode(t, "unit", cloudVPN+kopsCluster("10.244.0.0/16", "10.128.0.0/20")+tt.text))
+			var got []string
+			for _, a := range f.Agents {
+				said := a.Kind + " " + a.List.Source
+				if a.List.Ref.IsZero() || a.Object.Name == "" || a.Cluster != "prod.example.com" {
+					t.Errorf("%+v", a)
+				}
+				if len(a.MissingPods)+len(a.MissingNodes)+len(a.Minimal)+len(a.Wide) > 0 {
+					t.Errorf("the cluster's own ranges stand on no such list: %+v", a)
+				}
+				for _, target := range a.Targets {
+					said += fmt.Sprint(" ", target.Covered, " wants ", target.Wanted)
+				}
+				got = append(got, said)
+			}
+			if said := strings.Join(got, "; "); said != tt.want {
+				t.Errorf("got %q, want %q", said, tt.want)
+			}
+		})
+	}
+}
+
 // What a tunnel carries decides whether a rewritten packet fits it still.
 func TestMasqueradeBeforeATunnelThatCarriesNodes(t *testing.T) {
 	pool := calicoIPPool("pods", "cidr: 10.244.0.0/16, natOutgoing: true")

@@ -12,25 +12,25 @@ import (
 // that are announced keep their addresses, and an EgressIP sends what it selects
 // out with an address of its own, from another node perhaps: with either nothing is
 // certain.
-func ovnRules(ix *index, here hereFunc, f *founded, _ []*podView) []nodeMasquerade {
-	if f == nil || f.CNI != "ovn" || len(f.prefixes(cidrplan.Pod)) == 0 {
+func ovnRules(s *masqScope) []nodeMasquerade {
+	pods := s.ranges(cidrplan.Pod)
+	if len(pods) == 0 || s.f.CNI != "ovn" {
 		return nil
 	}
 	for _, kind := range []string{"EgressIP", "RouteAdvertisements"} {
-		if slices.ContainsFunc(ix.ofKind("k8s.ovn.org", kind), here) {
+		if slices.ContainsFunc(s.ix.ofKind("k8s.ovn.org", kind), s.maybe) {
 			return nil
 		}
 	}
-	for _, o := range ix.ofKind("operator.openshift.io", "Network") {
+	for _, o := range s.ix.ofKind("operator.openshift.io", "Network") {
 		config := root(o).get("spec", "defaultNetwork", "ovnKubernetesConfig")
 		via := config.get("gatewayConfig", "routingViaHost")
-		if !here(o) || via.boolean() != Present || config.get("routeAdvertisements").exists() {
+		if !s.here(o) || via.boolean() != Present || config.get("routeAdvertisements").exists() {
 			continue
 		}
-		pods := f.prefixes(cidrplan.Pod)
 		return []nodeMasquerade{{
 			ref: via.ref(), says: "OVN-Kubernetes with routingViaHost", sources: pods,
-			exempt: slices.Concat(pods, f.prefixes(cidrplan.Service), f.prefixes(cidrplan.Node)),
+			exempt: slices.Concat(pods, s.ranges(cidrplan.Service), s.ranges(cidrplan.Node)),
 		}}
 	}
 	return nil

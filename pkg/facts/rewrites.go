@@ -25,8 +25,9 @@ func readRewrites(ix *index, cs *clusterSet, pods []*podView, agents []Agent) {
 			w := rewriteReader{ix: ix, cs: cs, p: p, t: t, local: prefixesAt(t.Local), remote: remote}
 			w.scripts()
 			if p.pod.HostNetwork.Value == "true" && !cs.tied(p.object) {
+				scope := &masqScope{ix: ix, cs: cs, f: cs.one(p.object), pods: pods}
 				for _, read := range nodeMasquerades() {
-					for _, m := range read(ix, w.here, cs.one(p.object), pods) {
+					for _, m := range read(scope) {
 						w.node(m)
 					}
 				}
@@ -86,9 +87,6 @@ func (w *rewriteReader) carriesNodes(pods []netip.Prefix) Known {
 	}
 	return Absent
 }
-
-// here: an object of the tunnel's own cluster.
-func (w *rewriteReader) here(o *source.Object) bool { return w.cs.one(o) == w.cs.one(w.p.object) }
 
 // agents match on the destination alone (FG A1.11).
 func (w *rewriteReader) agents(agents []Agent) {

@@ -680,7 +680,8 @@ type Egress struct {
 // (FG A). A list without an agent in view has a zero Ref.
 type Agent struct {
 	// Kind: ip-masq-agent | gke-managed | gke-autopilot | azure-v2 | cilium |
-	// aws-vpc-cni | none (the plan says that there is none).
+	// aws-vpc-cni | calico | cilium-native-routing | flannel | kube-router | none
+	// (the plan says that there is none).
 	Kind      string             `json:"kind"`
 	Object    finding.ObjectName `json:"object"`
 	Ref       source.Ref         `json:"ref"` // DaemonSet container, or the ContainerCluster
