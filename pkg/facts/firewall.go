@@ -77,7 +77,8 @@ func (r *tunnelReader) filterCommand(c command, iface string) {
 		r.iptables(rule, c, iface)
 		return
 	}
-	if rule, is := shell.NFT(c.cmd); is {
+	rules, _ := shell.NFTRules(c.cmd)
+	for _, rule := range rules {
 		r.nftables(rule, c)
 	}
 }

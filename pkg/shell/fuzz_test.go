@@ -72,7 +72,7 @@ func checkScript(t *testing.T, s *Script, texts []string) {
 		if r, ok := IPTables(c); ok {
 			inside("source", r.Source.Arg, r.Source.Start, r.Source.End)
 		}
-		NFT(c)
+		NFTRules(c)
 		IPRule(c)
 		IPRoute(c)
 		WaitsFor(c)

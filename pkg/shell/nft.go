@@ -41,9 +41,14 @@ func NFT(c *Command) (rule *NFTRule, ok bool) {
 	for len(words) > 0 && strings.HasPrefix(words[0].Text, "-") {
 		words = words[1:]
 	}
-	if r.Opaque {
-		return r, true
+	if !r.Opaque {
+		r.read(words)
 	}
+	return r, true
+}
+
+// read reads a statement, the options before it left out.
+func (r *NFTRule) read(words []Word) {
 	p := &ipArgs{args: words}
 	r.Op = p.next().Text
 	switch p.peek().Text {
@@ -61,6 +66,10 @@ func NFT(c *Command) (rule *NFTRule, ok bool) {
 		r.Chain = p.next().Text
 	}
 	r.Body = words[min(p.at, len(words)):]
+	r.verdict()
+}
+
+func (r *NFTRule) verdict() {
 	for i, w := range r.Body {
 		switch v := strings.Trim(w.Text, ";{}"); v {
 		case "masquerade", "snat", "dnat", "accept", "drop", "reject", "return":
@@ -71,5 +80,4 @@ func NFT(c *Command) (rule *NFTRule, ok bool) {
 			}
 		}
 	}
-	return r, true
 }
