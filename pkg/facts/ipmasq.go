@@ -88,12 +88,6 @@ func agentKind(p *podView, c *containerView) string {
 	return ""
 }
 
-// ciliumMasquerades: Cilium reads the list only when told to (FG A5.1).
-func ciliumMasquerades(p *podView) bool {
-	o, state := p.ix.find("ConfigMap", p.object.Namespace, "cilium-config", p.object)
-	return state == Present && root(o).get("data", "enable-ip-masq-agent").text() == "true"
-}
-
 // flags are the upstream agent's (FG A1.12).
 type flags struct {
 	allReserved, ipv6 bool
@@ -353,36 +347,6 @@ func (r *agentReader) listsWithoutAgent() {
 
 func (r *agentReader) hasAgent(cluster string) bool {
 	return slices.ContainsFunc(r.agents, func(a Agent) bool { return a.Cluster == cluster })
-}
-
-// managed: a GKE cluster without an agent in view keeps the pod's address
-// towards the default destinations, and towards everything when default SNAT is
-// off (FG A2.3).
-func (r *agentReader) managed() {
-	if r.unplaced {
-		return
-	}
-	for _, f := range r.cs.founded {
-		if f.gke == nil || r.hasAgent(f.Name) {
-			continue
-		}
-		spec := root(f.gke).get("spec")
-		if spec.get("enableAutopilot").boolean() != Absent && len(r.ix.ofKind("networking.gke.io", "EgressNATPolicy")) > 0 {
-			continue // Autopilot's policies decide (FG A2.7)
-		}
-		a := &Agent{Kind: agentGKE, Object: nameOf(f.gke), Ref: root(f.gke).ref(), Workload: "containercluster/" + f.gke.Name, Cluster: f.Name}
-		disabled := spec.get("defaultSnatStatus", "disabled")
-		a.List = List{Ref: disabled.ref(), Valid: Unknown}
-		switch disabled.boolean() {
-		case Present:
-			a.List.Source, a.List.Why = "none", "defaultSnatStatus.disabled keeps the pod's address everywhere"
-		case Absent:
-			a.List.Source, a.List.Why = "default", "no list is in view and defaultSnatStatus.disabled is not true"
-		default:
-			a.List.Source, a.List.Why = "unknown", "defaultSnatStatus.disabled cannot be read"
-		}
-		r.add(a, flags{allReserved: true}, f, false)
-	}
 }
 
 // add computes what the list does to the cluster's ranges and VPNs. tied: it is

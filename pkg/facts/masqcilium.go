@@ -78,3 +78,9 @@ func (r *agentReader) egressGateways(f *founded, remote netip.Prefix) bool {
 		})
 	})
 }
+
+// ciliumMasquerades: Cilium reads the list only when told to (FG A5.1).
+func ciliumMasquerades(p *podView) bool {
+	o, state := p.ix.find("ConfigMap", p.object.Namespace, "cilium-config", p.object)
+	return state == Present && root(o).get("data", "enable-ip-masq-agent").text() == "true"
+}

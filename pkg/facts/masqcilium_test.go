@@ -1,6 +1,9 @@
 package facts
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // FG A5.4-A5.6 without the masquerade agent, whose rows are TestAgents'.
 func TestCiliumLayer(t *testing.T) {
@@ -41,5 +44,32 @@ func TestCiliumExemptions(t *testing.T) {
 		{"A5.8 an egress gateway decides before", config(on+"ipv4-native-routing-cidr: 10.0.0.0/8") + gateway("10.20.4.0/24"), "cilium-native-routing explicit [] wants node"},
 		{"A5.8 it may", config(on+"ipv4-native-routing-cidr: 10.0.0.0/8") + gateway("${TO}"), "cilium-native-routing explicit [] wants node"},
 		{"A5.8 for something else", config(on+"ipv4-native-routing-cidr: 10.0.0.0/8") + gateway("10.21.0.0/16"), "cilium-native-routing explicit [10.20.0.0/16] wants node"},
+	})
+}
+
+// FG A5.1-A5.3, A5.5: the agent's list.
+func TestCiliumAgent(t *testing.T) {
+	agent := func(config, list string) string {
+		text := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: cilium-config, namespace: kube-system}\ndata: {" + config + "}\n---\n" +
+			"apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: cilium, namespace: kube-system}\nspec: {template: {spec: {" +
+			"volumes: [{name: masq, configMap: {name: ip-masq-agent, optional: true, items: [{key: config, path: ip-masq-agent}]}}], " +
+			"containers: [{name: cilium-agent, image: 'quay.io/cilium/cilium:v1.19.6', volumeMounts: [{name: masq, mountPath: /etc/config}]}]}}}\n"
+		if list != "" {
+			text += "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: ip-masq-agent, namespace: kube-system}\ndata: {config: '" + list + "'}\n"
+		}
+		return text
+	}
+	const on, taken = "enable-ip-masq-agent: 'true'", "cilium explicit present "
+	many := strings.TrimSuffix(strings.Repeat("10.9.0.0/16, ", 65), ", ")
+	testAgents(t, []agentCase{
+		{"A5.1 the list of the chart", agent(on, `{"nonMasqueradeCIDRs":["10.9.0.0/16"]}`), taken + "[10.9.0.0/16]"},
+		{"A5.2 host bits are masked", agent(on, "nonMasqueradeCIDRs: [10.9.1.0/16]"), taken + "[10.9.0.0/16]"},
+		{"A5.2 IPv6", agent(on, `nonMasqueradeCIDRs: ["fd00::/8"]`), taken + "[fd00::/8]"},
+		{"A5.2 no limit", agent(on, "nonMasqueradeCIDRs: ["+many+"]"), taken + "[10.9.0.0/16]"},
+		{"A5.2 resyncInterval is not read", agent(on, "{nonMasqueradeCIDRs: [10.9.0.0/16], resyncInterval: 5}"), taken + "[10.9.0.0/16]"},
+		{"A5.3 no file", agent(on, ""), "cilium default unknown " + reservedToo},
+		{"A5.3 a file without the key", agent(on, "masqLinkLocal: true"), taken + "[]"},
+		{"A5.5 both lists apply", agent(on+", ipv4-native-routing-cidr: 10.64.0.0/16", "nonMasqueradeCIDRs: [10.9.0.0/16]"), taken + "[10.9.0.0/16 10.64.0.0/16]"},
+		{"A5.1 off, and nothing reads the list", agent("enable-ip-masq-agent: 'false', enable-ipv4-masquerade: 'true', ipv4-native-routing-cidr: 10.64.0.0/16", "nonMasqueradeCIDRs: [10.9.0.0/16]"), "ip-masq-agent explicit present [10.9.0.0/16]"},
 	})
 }

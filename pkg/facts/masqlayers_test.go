@@ -33,6 +33,30 @@ func testLayer(t *testing.T, cases []layerCase) {
 	}
 }
 
+// agentCase is a row of the guide on a masquerade agent, held against what it makes
+// of its configuration: the kind, where the list comes from, whether the agent takes
+// it, and what it exempts; or the first piece that it refuses.
+type agentCase struct{ name, text, want string }
+
+func testAgents(t *testing.T, cases []agentCase) {
+	t.Helper()
+	for _, tt := range cases {
+		t.Run(tt.name, func(t *testing.T) {
+			var got []string
+			for _, a := range factsOf(t, decode(t, "unit", tt.text)).Agents {
+				said := fmt.Sprint(a.Kind, " ", a.List.Source, " ", a.List.Valid, " ", a.Effective)
+				for _, r := range a.List.Refused[:min(len(a.List.Refused), 1)] {
+					said += " refused: " + r.Says + ": " + r.Fate
+				}
+				got = append(got, said)
+			}
+			if said := strings.Join(got, "; "); said != tt.want {
+				t.Errorf("got  %s\nwant %s", said, tt.want)
+			}
+		})
+	}
+}
+
 // podsOf is a cluster of which the pod range is known.
 func podsOf(pods string) string {
 	return "\n---\napiVersion: kubeadm.k8s.io/v1beta4\nkind: ClusterConfiguration\nnetworking: {podSubnet: " + pods + ", serviceSubnet: 10.96.0.0/12}\n"
