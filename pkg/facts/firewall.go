@@ -21,6 +21,7 @@ func (r *tunnelReader) firewallOf(s script, iface string) {
 			continue
 		}
 		r.filterCommand(c, iface)
+		r.resolverCommand(c, true)
 	}
 }
 
@@ -371,6 +372,7 @@ func (r *tunnelReader) podScripts() {
 				continue
 			}
 			r.filterCommand(cmd, r.t.Interface)
+			r.resolverCommand(cmd, c == r.c)
 			if r.t.Routes.MoreSpecificWin {
 				r.routingCommand(cmd, r.t.Interface, cmd.ref())
 			}

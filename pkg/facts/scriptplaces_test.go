@@ -34,6 +34,14 @@ func TestEffectsOfScripts(t *testing.T) {
 			"ip route add 10.96.0.0/12 via 10.244.1.1 dev eth0", "NET=10.96.0.0/12; ip route add $NET via 10.244.1.1 dev eth0",
 			"for n in 10.96.0.0/12; do ip route add $n via 10.244.1.1 dev eth0; done", "", bypassedBy,
 		},
+		"resolv.conf": {
+			"echo nameserver 10.2.0.1 > /etc/resolv.conf", "NS=10.2.0.1; echo nameserver $NS > /etc/resolv.conf",
+			"for f in /etc/resolv.conf; do echo nameserver 10.2.0.1 > $f; done", "cat > /etc/resolv.conf <<EOF\nnameserver 10.2.0.1\nEOF", resolvedBy,
+		},
+		"resolvconf": {
+			"echo nameserver 10.2.0.1 | resolvconf -a tun0", "NS=10.2.0.1; echo nameserver $NS | resolvconf -a tun0",
+			"for n in 10.2.0.1; do echo nameserver $n | resolvconf -a tun0; done", "resolvconf -a tun0 <<EOF\nnameserver 10.2.0.1\nEOF", resolvedBy,
+		},
 		"ip rule": {
 			"ip rule add to 10.96.0.0/12 lookup main", "NET=10.96.0.0/12; ip rule add to $NET lookup main",
 			"for n in 10.96.0.0/12; do ip rule add to $n lookup main; done", "", bypassedBy,
@@ -135,6 +143,16 @@ func masqueradedBy(p *Pod) string {
 		return fmt.Sprintf("masquerade %+v", m)
 	}
 	return ""
+}
+
+// resolvedBy: what the tunnel's own container writes is its resolver; of what
+// another writes only that it does is known.
+func resolvedBy(p *Pod) string {
+	res := p.Tunnels[0].Resolver
+	if res.Rewrites == Present && strings.Join(res.Servers, " ") == "10.2.0.1" || res.Rewrites == Unknown && res.Why != "" {
+		return ""
+	}
+	return fmt.Sprintf("resolver %+v", res)
 }
 
 func bypassedBy(p *Pod) string {

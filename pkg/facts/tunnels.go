@@ -67,6 +67,8 @@ type tunnelReader struct {
 	hookOpaque bool
 	// hookSwitch: the kill switch is that of a hook or script.
 	hookSwitch bool
+	// resolverScripted: a hook or script writes the pod's resolver.
+	resolverScripted bool
 }
 
 // lost is something that could not be seen.
