@@ -42,13 +42,18 @@ func (s *masqScope) ciliumConfigs() []*source.Object {
 
 // ciliumAgent: without masquerading pods keep their address everywhere, and else
 // towards the native range (FG A5.4, A5.6). Without one it is the node's own part
-// of the pod range.
+// of the pod range. Where another plugin hands out the addresses, it or an agent of
+// the platform's may rewrite them.
 func ciliumAgent(s *masqScope) *Agent {
 	configs := s.ciliumConfigs()
 	if s.f.CNI != "cilium" || len(configs) != 1 || root(configs[0]).get("data", "enable-ip-masq-agent").text() == "true" {
 		return nil
 	}
 	data := root(configs[0]).get("data")
+	if chained := data.get("cni-chaining-mode").text(); chained != "" && chained != "none" ||
+		slices.Contains([]string{"azure", "delegated-plugin"}, data.get("ipam").text()) {
+		return nil
+	}
 	on, native := data.get("enable-ipv4-masquerade"), data.get("ipv4-native-routing-cidr")
 	if on.text() == "false" {
 		a := keepsAll(agentNative, "enable-ipv4-masquerade of Cilium is false", on.ref())

@@ -31,8 +31,7 @@ func readK3s(f *founded, o *source.Object) {
 	f.k3sOptions(top, !top.get("server").exists())
 	// Only k3s brings flannel and this option; RKE2 has a list of CNIs.
 	switch backend := top.get("flannel-backend"); {
-	case backend.exists() && (backend.text() == "none" || placeholder(backend.text()) != ""):
-	case backend.exists():
+	case backend.exists() && backend.text() != "none" && placeholder(backend.text()) == "":
 		f.cni("flannel", backend.ref())
 		f.k3s = append(f.k3s, k3sFlannel{at: backend, ipv6: top.get("flannel-ipv6-masq").boolean()})
 	case top.get("cni").exists():
