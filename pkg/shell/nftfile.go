@@ -51,7 +51,7 @@ type nftReader struct {
 // makes no sense.
 func nftText(c *Command, text string) (rules []*NFTRule, whole bool) {
 	r := &nftReader{command: c}
-	for len(text) > 0 {
+	for text != "" {
 		switch ch := text[0]; {
 		case ch == '\n' || ch == ';':
 			if !r.end() {
