@@ -164,7 +164,7 @@ func runFix(cmd *cobra.Command, paths []string, flags lintFlags, how fixFlags, s
 	}
 	fmt.Fprint(std.err, fixWords(done, write))
 	if done.Without > 0 && done.Late == 0 && len(how.rules) == 0 {
-		fmt.Fprintf(std.err, "vpnlint: no fix is offered for %d of the findings (vpnlint lint shows them)\n", done.Without)
+		fmt.Fprintf(std.err, "vpnlint: no fix is known for %d of the findings; vpnlint lint lists them\n", done.Without)
 	}
 	sayUnread(std, done.Report)
 	policy := lint.Policy{AllowGaps: flags.allowGaps}

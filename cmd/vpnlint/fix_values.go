@@ -74,8 +74,11 @@ func writeValues(name string, o *fix.Override, std streams) error {
 func writeNew(name, text string) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		if have, readErr := os.ReadFile(name); readErr == nil && string(have) == text {
-			return nil
+		// A device or a pipe never ends.
+		if info, statErr := os.Lstat(name); statErr == nil && info.Mode().IsRegular() && info.Size() == int64(len(text)) {
+			if have, readErr := os.ReadFile(name); readErr == nil && string(have) == text {
+				return nil
+			}
 		}
 		return errors.New("the file exists, and what is in it may be yours: name a new one, or remove it first")
 	}

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"io"
+	"os"
+
 	"github.com/spf13/cobra"
 
 	"github.com/vpnlint/vpnlint/pkg/loader"
@@ -16,7 +19,19 @@ func newRender(std streams) *cobra.Command {
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			return loader.ServeRenders(std.in, std.out)
+			return loader.ServeRenders(untilEOF(std.in), std.out)
 		},
 	}
+}
+
+// untilEOF reads ahead and ends the process when nothing more will come: the
+// parent has ended, however it did, or wants no answer any more. Helm's engine
+// would go on for as long as a template makes it.
+func untilEOF(in io.Reader) io.Reader {
+	out, ahead := io.Pipe()
+	go func() {
+		_, _ = io.Copy(ahead, in)
+		os.Exit(0)
+	}()
+	return out
 }

@@ -137,10 +137,17 @@ func nativeSidecar(c *Context) []Candidate {
 	outer = append(outer, cut)
 	title := fmt.Sprintf("run %s as a native sidecar with a startup probe", k.Name)
 	var out []Candidate
+	review := ""
 	offer := func(offset, column int, lines []string) {
-		out = append(out, Candidate{Title: title, Edits: append(slices.Clip(outer), spec.insert(offset, column, lines))})
+		out = append(out, Candidate{Title: title, Review: review, Edits: append(slices.Clip(outer), spec.insert(offset, column, lines))})
 	}
 	initKey, inits := field(owner, "initContainers")
+	if inits != nil && inits.Kind == yaml.MappingNode {
+		// (app-template orders its maps by name, whatever the order in the file)
+		if later := firstAfter(inits, k.Name); later != "" {
+			review = fmt.Sprintf("the chart starts init containers by name: %s starts before %s, unless a dependsOn says otherwise", k.Name, later)
+		}
+	}
 	dash := containers.column() - spec.column()
 	switch {
 	case initKey == nil:
@@ -155,6 +162,18 @@ func nativeSidecar(c *Context) []Candidate {
 		}
 	}
 	return out
+}
+
+// firstAfter returns the first key of a mapping by name that comes after a name,
+// "" for none.
+func firstAfter(mapping *yaml.Node, name string) string {
+	first := ""
+	for i := 0; i < len(mapping.Content); i += 2 {
+		if key := mapping.Content[i].Value; key > name && (first == "" || key < first) {
+			first = key
+		}
+	}
+	return first
 }
 
 // restarts puts restartPolicy Always before the probe that is added, or where it

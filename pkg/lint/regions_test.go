@@ -30,6 +30,9 @@ import (
 // part of it or more than it, or the field's key. What takes endless time or
 // memory (testdata/hostile) is held by cmd/vpnlint, which runs it within limits.
 func TestRegions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("lints all fixtures one by one")
+	}
 	root := repoRoot(t)
 	linter, err := lint.New(t.Context())
 	if err != nil {

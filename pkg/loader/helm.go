@@ -102,6 +102,7 @@ type chartRun struct {
 	layers  []*valueLayer
 	entries map[string]*templateEntry // by the engine's name for them
 	printer *twinPrinter
+	lacking bool // a dependency that is on is not there
 	out     rendered
 }
 
@@ -334,6 +335,7 @@ func (r *chartRun) missingDependencies(c *chart.Chart) {
 		if d.alias != "" {
 			name += " (alias " + d.alias + ")"
 		}
+		r.lacking = true
 		r.gap(finding.Gap{
 			Kind: finding.Unreadable, File: d.at.File, Line: d.at.Span.Start.Line,
 			What:        fmt.Sprintf("the dependency %s %s is not in charts/", name, d.version),
@@ -481,7 +483,9 @@ func (r *chartRun) execute(values chartutil.Values) (map[string]string, chartuti
 		} else if e, err := r.culprit(at); r.lost(err) {
 			return nil, nil, false
 		} else if e != nil {
-			r.gap(r.explain(at, e, values))
+			if !e.notes() || !r.lacking { // without a chart that it needs nobody installs it
+				r.gap(r.explain(at, e, values))
+			}
 			r.leaveOut(e)
 		} else if !r.dropTwins(err) {
 			r.gap(chartGap(r.t, r.dir, err.Error()))

@@ -116,7 +116,12 @@ func (r *chartRun) explain(at engineError, e *templateEntry, values chartutil.Va
 		What: "the template " + e.file.Path() + " does not render", Why: why,
 		Consequence: "the objects of " + e.file.Path() + " were not checked; the chart's other templates were rendered without it",
 	}
-	if where.fixed != nil {
+	if e.notes() {
+		g.Kind = finding.Unmodelled
+		g.What = "the chart's notes do not render"
+		g.Consequence = "helm install fails with these values; the notes make no objects, and all others were checked"
+	}
+	if where.fixed != nil && !e.notes() {
 		g.File, g.Line = where.fixed.File, where.fixed.Span.Start.Line
 		g.What = "the template " + e.key + " does not render"
 		g.Consequence = "the objects of " + e.key + " were not checked; the chart's other templates were rendered without it"

@@ -172,7 +172,7 @@ func (r *chartReader) walk(dir, sub string, rules *ignore.Rules, files map[strin
 			if linkInfo, infoErr := e.Info(); infoErr == nil && rules.Ignore(name, linkInfo) {
 				continue
 			}
-			r.gaps = append(r.gaps, unreadable(r.t.display(full), err))
+			r.gaps = append(r.gaps, r.unread(name, full, err))
 			continue
 		}
 		if rules.Ignore(name, info) {
@@ -186,7 +186,7 @@ func (r *chartReader) walk(dir, sub string, rules *ignore.Rules, files map[strin
 		}
 		file, err := r.t.readFile(full)
 		if err != nil {
-			r.gaps = append(r.gaps, unreadable(r.t.display(full), err))
+			r.gaps = append(r.gaps, r.unread(name, full, err))
 			continue
 		}
 		r.used = append(r.used, full)
@@ -199,6 +199,19 @@ func (r *chartReader) walk(dir, sub string, rules *ignore.Rules, files map[strin
 		}
 	}
 	return nil
+}
+
+// unread is the gap of a chart's file. Most that are no part of the chart proper,
+// such as a LICENSE, are read by nobody.
+func (r *chartReader) unread(name, full string, err error) finding.Gap {
+	g := unreadable(r.t.display(full), err)
+	top, _, nested := strings.Cut(name, "/")
+	switch {
+	case nested && isChartDir(top), !nested && (isManifestName(name) || name == "templates" || name == "charts" || name == "crds"):
+	default:
+		g.Kind, g.Consequence = finding.Unmodelled, "what templates would read of it by .Files is missing"
+	}
+	return g
 }
 
 // withoutBOM drops a byte order mark, as Helm does; columns do not count it.

@@ -72,7 +72,10 @@ func (e *pathError) Unwrap() error { return e.err }
 // why is the message without the path, for a finding.Gap.
 func (e *pathError) why() string {
 	var pe *fs.PathError
-	if errors.As(e.err, &pe) && !errors.Is(e.err, errLeavesTree) {
+	switch {
+	case errors.Is(e.err, errLeavesTree):
+		return errLeavesTree.Error()
+	case errors.As(e.err, &pe):
 		return pe.Err.Error()
 	}
 	return e.err.Error()
