@@ -339,3 +339,11 @@ func notYet(answer, fallback Known) Known {
 	}
 	return answer
 }
+
+// openVPNGlobs are the places where images look for an OpenVPN configuration.
+func openVPNGlobs() []string {
+	return []string{
+		"/etc/openvpn/**/*.conf", "/etc/openvpn/**/*.ovpn", "/vpn/*.conf", "/vpn/*.ovpn", "/data/vpn/*.conf", "/data/vpn/*.ovpn",
+		"/config/*.conf", "/config/*.ovpn", "/config/openvpn/*.ovpn", "/config/openvpn/*.conf",
+	}
+}

@@ -1,0 +1,8 @@
+package facts
+
+// mesh reads the agent of a mesh whose controller hands out the routes: ZeroTier,
+// Netmaker, Nebula, innernet (FG C0 26).
+func (r *tunnelReader) mesh() {
+	r.t.Interface = ""
+	r.unknownRoutes("its routes are managed by the network's controller, not in the tree", r.t.ContainerRef)
+}
