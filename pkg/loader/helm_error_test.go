@@ -101,7 +101,11 @@ func TestTemplatesThatFail(t *testing.T) {
 				t.Fatalf("gaps: %+v", out.gaps)
 			}
 			g := out.gaps[0]
-			if g.Kind != finding.Unreadable || g.File != tc.file || g.Line != tc.line || g.Why != tc.why {
+			kind := finding.Unreadable
+			if tc.file == "templates/NOTES.txt" {
+				kind = finding.Unmodelled // no object is lost
+			}
+			if g.Kind != kind || g.File != tc.file || g.Line != tc.line || g.Why != tc.why {
 				t.Errorf("got %s %s:%d %q\nwant %s:%d %q", g.Kind, g.File, g.Line, g.Why, tc.file, tc.line, tc.why)
 			}
 			want := tc.objects
