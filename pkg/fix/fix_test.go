@@ -274,3 +274,63 @@ func TestSameBytes(t *testing.T) {
 		}
 	}
 }
+
+// TestOrderByName: app-template starts init containers by name, wherever they stand
+// in the file; who moves one among others is told what comes after it.
+func TestOrderByName(t *testing.T) {
+	release := `-- one.yaml --
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: one, namespace: jobs}
+spec:
+  chart:
+    spec:
+      chart: app-template
+      version: 4.2.0
+      sourceRef: {kind: HelmRepository, name: bjw-s}
+  values:
+    controllers:
+      one:
+        initContainers:
+          OTHER:
+            image: {repository: docker.io/library/busybox, tag: "1.37"}
+            command: [mkdir, -p, /data]
+        containers:
+          gluetun:
+            image:
+              repository: ghcr.io/qdm12/gluetun
+              tag: v3.41.1
+            env:
+              VPN_SERVICE_PROVIDER: mullvad
+              VPN_TYPE: wireguard
+            securityContext:
+              capabilities:
+                add: [NET_ADMIN]
+          app:
+            image: {repository: registry.example.com/demo/collector, tag: "1.4"}
+            env:
+              FEED: https://feed.example.com
+`
+	for other, wants := range map[string]bool{"init-dirs": true, "dirs": false} {
+		dir := writeTree(t, strings.Replace(release, "OTHER", other, 1))
+		proved, err := fix.Prove(t.Context(), newLinter(t), []string{"."}, options(t, dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := false
+		for _, f := range proved.Report.Findings {
+			for _, x := range f.Fixes {
+				if f.Rule != "VPN303" {
+					continue
+				}
+				found = true
+				if got := strings.Contains(x.Review, "gluetun starts before init-dirs"); got != wants {
+					t.Errorf("beside %s: %s: review %q", other, x.Title, x.Review)
+				}
+			}
+		}
+		if !found {
+			t.Errorf("beside %s: no fix", other)
+		}
+	}
+}

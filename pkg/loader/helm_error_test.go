@@ -354,3 +354,42 @@ func TestCapabilities(t *testing.T) {
 		t.Errorf("a version that is none: %+v", out.gaps)
 	}
 }
+
+// A chart whose dependency is missing is not told of its notes besides, which need
+// the dependency's defines: they make no objects.
+func TestNotesOfAnIncompleteChart(t *testing.T) {
+	out := renderText(t, `
+-- Chart.yaml --
+apiVersion: v2
+name: app
+version: 1.0.0
+dependencies: [{name: common, version: 1.0.0, repository: "https://charts.example.com"}]
+-- templates/NOTES.txt --
+{{ include "common.notes" . }}
+-- templates/a.yaml --
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: a}
+`, Options{})
+	if len(out.objects) != 1 || len(out.gaps) != 1 || out.gaps[0].File != "Chart.yaml" {
+		t.Errorf("%d objects, %+v", len(out.objects), out.gaps)
+	}
+}
+
+// A file that is no part of the chart proper is missing to .Files alone.
+func TestLinkedLicense(t *testing.T) {
+	dir := unpack(t, txtar.Parse([]byte("-- LICENSE --\nfree\n-- c/Chart.yaml --\napiVersion: v2\nname: c\nversion: 1.0.0\n-- c/templates/a.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")).Files)
+	for name, kind := range map[string]finding.GapKind{"LICENSE": finding.Unmodelled, "values.yaml": finding.Unreadable, "templates/b.yaml": finding.Unreadable} {
+		link := filepath.Join(dir, "c", filepath.FromSlash(name))
+		if err := os.Symlink(filepath.Join(dir, "LICENSE"), link); err != nil {
+			t.Skip(err)
+		}
+		out := renderDir(t, filepath.Join(dir, "c"), Options{})
+		if len(out.objects) != 1 || len(out.gaps) != 1 || out.gaps[0].Kind != kind || out.gaps[0].Why != errLeavesTree.Error() {
+			t.Errorf("%s: %d objects, %+v", name, len(out.objects), out.gaps)
+		}
+		if err := os.Remove(link); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
