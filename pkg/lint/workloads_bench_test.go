@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"testing"
 	"time"
 
@@ -49,6 +50,7 @@ data: {PEER: app%[1]d.team%[2]d.svc.cluster.local}
 // in one tree: ns/workload, and vs-10 as a multiple of a workload's time among
 // ten. What it measures beyond reading the files is in pkg/facts and the rules.
 func BenchmarkWorkloads(b *testing.B) {
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as the program does
 	ctx := context.Background()
 	linter, err := start(ctx)
 	if err != nil {
