@@ -18,7 +18,9 @@ func Read(ctx context.Context, objects []*source.Object, catalog *images.Catalog
 	cs := readClusters(ix, opts)
 	ix.apart = cs.apart
 	var pods []*podView
-	count := counter{left: cmp.Or(opts.Workloads, DefaultWorkloads)}
+	limit := cmp.Or(opts.Workloads, DefaultWorkloads)
+	workloads := 0
+	another := func() bool { workloads++; return workloads <= limit }
 	for _, o := range ix.objects {
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("read facts: %w", err)
@@ -33,8 +35,8 @@ func Read(ctx context.Context, objects []*source.Object, catalog *images.Catalog
 			if isLoose(o) && !p.hasVPN() {
 				continue // a block of values that may be anything
 			}
-			if p.hasVPN() && !count.another() {
-				return tooMany(ix, o, cmp.Or(opts.Workloads, DefaultWorkloads)), nil
+			if p.hasVPN() && !another() {
+				return tooMany(ix, o, limit), nil
 			}
 			pods = append(pods, p)
 		}
@@ -44,8 +46,8 @@ func Read(ctx context.Context, objects []*source.Object, catalog *images.Catalog
 			return nil, fmt.Errorf("read facts: %w", err)
 		}
 		readPod(p)
-		if p.pod.Role != None && !p.hasVPN() && !count.another() {
-			return tooMany(ix, p.object, cmp.Or(opts.Workloads, DefaultWorkloads)), nil
+		if p.pod.Role != None && !p.hasVPN() && !another() {
+			return tooMany(ix, p.object, limit), nil
 		}
 		if p.partial() {
 			p.blur()
@@ -83,14 +85,6 @@ func Read(ctx context.Context, objects []*source.Object, catalog *images.Catalog
 	out.Gaps = ix.sortedGaps()
 	out.Invalid = ix.sortedInvalid()
 	return out, nil
-}
-
-// counter counts down the workloads that may still be read.
-type counter struct{ left int }
-
-func (c *counter) another() bool {
-	c.left--
-	return c.left >= 0
 }
 
 // tooMany are the facts of an input with more workloads than are read at once;

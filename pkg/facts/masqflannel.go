@@ -57,7 +57,5 @@ func flannelAgent(s *masqScope) *Agent {
 	if says == "flannel's --ip-masq" {
 		says += " is off"
 	}
-	a := keepsAll(agentFlannel, says, ref)
-	a.Object, a.Workload, a.Container = c.pod.pod.Object, c.pod.pod.Workload, c.c.Name
-	return a
+	return keepsAllFrom(c, agentFlannel, says, ref)
 }

@@ -51,7 +51,5 @@ func kubeRouterAgent(s *masqScope) *Agent {
 	if routes != Present || egress != Absent {
 		return nil
 	}
-	a := keepsAll(agentKubeRouter, "kube-router's --enable-pod-egress is off", at)
-	a.Object, a.Workload, a.Container = c.pod.pod.Object, c.pod.pod.Workload, c.c.Name
-	return a
+	return keepsAllFrom(c, agentKubeRouter, "kube-router's --enable-pod-egress is off", at)
 }

@@ -70,6 +70,13 @@ func keepsAll(kind, why string, ref source.Ref) *Agent {
 	return &Agent{Kind: kind, Ref: ref, List: List{Source: plannedNone, Ref: ref, Why: why, Valid: Unknown}}
 }
 
+// keepsAllFrom is keepsAll for a layer that a container runs.
+func keepsAllFrom(c *containerView, kind, why string, ref source.Ref) *Agent {
+	a := keepsAll(kind, why, ref)
+	a.Object, a.Workload, a.Container = c.pod.pod.Object, c.pod.pod.Workload, c.c.Name
+	return a
+}
+
 // nodeMasquerade is a rule in the nodes' own tables that rewrites the source of
 // pods' packets.
 type nodeMasquerade struct {
