@@ -69,6 +69,7 @@ type RuleMeta struct {
 	Since       string     `json:"since"`              // first version that had it
 	Sources     []Link     `json:"sources"`
 	User        bool       `json:"user,omitempty"`
+	Once        bool       `json:"-"` // a run has one finding of it at most
 }
 
 // Claim is one of the domain's requirements, and the words of a rule that answer
@@ -92,7 +93,8 @@ type Link struct {
 	URL   string `json:"url"`
 }
 
-// ObjectName is how people name an object.
+// ObjectName is how people name an object. Namespace is as written, "" where the
+// object has none or says none.
 type ObjectName struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -102,7 +104,7 @@ type ObjectName struct {
 	Helm source.HelmRole `json:"helm,omitempty"`
 }
 
-// NameOf returns how people name the object.
+// NameOf returns the name of an object that is not nil.
 func NameOf(o *source.Object) ObjectName {
 	return ObjectName{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name, Helm: o.Helm}
 }
@@ -115,7 +117,7 @@ func (n ObjectName) Described() string {
 	return n.String() + " (Helm " + string(n.Helm) + ")"
 }
 
-// String returns Kind namespace/name.
+// String returns "Kind namespace/name", or "Kind name" without a namespace.
 func (n ObjectName) String() string {
 	if n.Namespace == "" {
 		return n.Kind + " " + n.Name
@@ -145,6 +147,11 @@ type Finding struct {
 	// never message or line, so that it survives edits elsewhere.
 	Fingerprint string
 	Suppressed  *Suppression
+	// Pod is the id of the pod that the finding is about, "" for none; Alike are
+	// other pods of which a rule that speaks once a run says the same. No format
+	// shows them: the message counts them.
+	Pod   string
+	Alike []string
 }
 
 // ErrNoPlace is what Validate says of a finding that points nowhere.
@@ -190,7 +197,7 @@ type Fix struct {
 	Review string
 }
 
-// Proof says how sure a fix is.
+// Proof says what stands behind a fix.
 type Proof string
 
 // Rendered: rendered again, the finding was gone and no other came. Computed:
@@ -201,7 +208,8 @@ const (
 	Unproved Proof = "none"
 )
 
-// Edit replaces the text at a place.
+// Edit replaces the text at a place; an empty span is a place to insert at. Edits of
+// one fix are against the same files and do not overlap.
 type Edit struct {
 	At   source.Location
 	Text string

@@ -2,7 +2,7 @@ package finding
 
 import "github.com/vpnlint/vpnlint/pkg/source"
 
-// GapKind is the kind of ignorance.
+// GapKind says why something was not seen, and so whether it fails the run.
 type GapKind string
 
 const (

@@ -30,7 +30,7 @@ func NewFile(path, text string) *File {
 // Path returns the path given to NewFile.
 func (f *File) Path() string { return f.path }
 
-// Text returns the whole text.
+// Text returns the whole text as it was given, line breaks included.
 func (f *File) Text() string { return f.text }
 
 // Lines returns the number of lines; a final newline starts no further line.
@@ -71,7 +71,8 @@ func (f *File) Position(offset int) Position {
 	return Position{Line: line, Column: 1 + utf8.RuneCountInString(f.text[f.lines[line-1]:offset])}
 }
 
-// Span converts the byte range [start, end).
+// Span converts the byte range [start, end) of the text; both are clamped to it, and
+// an end before the start counts as the start.
 func (f *File) Span(start, end int) Span {
 	return Span{Start: f.Position(start), End: f.Position(max(start, end))}
 }

@@ -162,6 +162,20 @@ func (o *Object) Ref(keys ...string) Ref { return Ref{Object: o.ID}.Child(keys..
 // InputKind tells how an object came to be.
 type InputKind string
 
+// The plan file is read as one object of this kind, so that its fields are referred
+// to and located like those of any other.
+const (
+	PlanAPIVersion = "vpnlint.dev/v1"
+	PlanKind       = "Plan"
+)
+
+// An object of this kind stands for an entry of a kustomization's helmCharts whose
+// chart is not in the tree. No file holds one.
+const (
+	ChartEntryGroup = "kustomize.config.k8s.io"
+	ChartEntryKind  = "helmCharts"
+)
+
 // The kinds of input.
 const (
 	Manifest      InputKind = "manifest"
