@@ -22,7 +22,7 @@ type RuleChange struct {
 	Command        *Command
 }
 
-// IPRule reads "ip rule".
+// IPRule reads a call of "ip rule add" or "del"; false for anything else.
 func IPRule(c *Command) (rule *RuleChange, ok bool) {
 	args, v6, object := ipObject(c)
 	if object != "rule" {

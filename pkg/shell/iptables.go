@@ -1,6 +1,10 @@
 package shell
 
-import "strings"
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
 
 // Match is the value of a rule's match, which may be negated.
 type Match struct {
@@ -32,13 +36,19 @@ type IPTablesRule struct {
 	Owner                         Match // --uid-owner or --gid-owner
 	// Target is MASQUERADE, SNAT, REJECT, DROP, ACCEPT, RETURN, MARK or a chain;
 	// for Op P the policy.
-	Target   string
-	Goto     bool
+	Target string
+	Goto   bool
+	// Number is the place that -I, -R and -D name, 0 for none.
+	Number int
+	// Unread are conditions that are on the rule and not here: a set, a limit.
+	Unread   []string
 	ToSource Word
 	// ToDestination is that of DNAT; SetMark that of MARK.
 	ToDestination Word
 	SetMark       Word
 	Comment       string
+	// Modules are the matches that -m loads.
+	Modules []string
 	// Known: every word of the rule is known.
 	Known bool
 	// Ensured: the rule is there wherever the script goes on: the command is
@@ -126,10 +136,19 @@ func (r *IPTablesRule) chain(p *ipArgs, op string) {
 		r.Target = p.next().Text
 	case "I", "D", "R":
 		if w := p.peek(); isNumber(w.Text) {
+			r.Number, _ = strconv.Atoi(w.Text)
 			p.next()
 		}
 	case "E":
 		p.next()
+	}
+}
+
+// harmless are options that narrow no rule.
+func harmless() []string {
+	return []string{
+		"--random", "--random-fully", "--persistent", "--verbose", "--numeric", "--ipv4", "--ipv6", "--strict", "--set-counters",
+		"--line-numbers", "--exact", "--modprobe", "--wait-interval", "--save-mark", "--restore-mark", "--nfmask", "--ctmask",
 	}
 }
 
@@ -235,7 +254,9 @@ func (r *IPTablesRule) option(p *ipArgs) {
 		r.SetMark = p.next()
 	case "--comment":
 		r.Comment = p.next().Text
-	case "-m", "--match", "--reject-with", "--to-ports", "--limit", "--limit-burst", "--tcp-flags", "--icmp-type", "--log-prefix",
+	case "-m", "--match":
+		r.Modules = append(r.Modules, p.next().Text)
+	case "--reject-with", "--to-ports", "--limit", "--limit-burst", "--tcp-flags", "--icmp-type", "--log-prefix",
 		"--log-level", "--hitcount", "--seconds", "--name", "-w", "--wait":
 		if text == "-w" || text == "--wait" {
 			if isNumber(p.peek().Text) {
@@ -244,8 +265,16 @@ func (r *IPTablesRule) option(p *ipArgs) {
 			break
 		}
 		p.next()
-		if text == "--tcp-flags" {
+		switch text {
+		case "--tcp-flags":
 			p.next()
+			fallthrough
+		case "--limit", "--limit-burst", "--icmp-type", "--hitcount", "--seconds":
+			r.Unread = append(r.Unread, text)
+		}
+	default:
+		if strings.HasPrefix(text, "--") && !slices.Contains(harmless(), text) {
+			r.Unread = append(r.Unread, text)
 		}
 	}
 	p.negate = false

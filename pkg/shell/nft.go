@@ -2,15 +2,20 @@ package shell
 
 import "strings"
 
-// NFTRule is one call of nft.
+// NFTRule is one statement of nft, of a command line or of a file of rules.
 type NFTRule struct {
 	// Opaque: the rules stand in a file or on standard input that is not known.
 	Opaque bool
+	// File is the file of an Opaque call, "-" for standard input.
+	File Word
 	// Op is add, insert, delete, flush, list...; Object table, chain or rule.
 	Op, Object string
 	// Family is ip, ip6 or inet ("ip" if none is named); Table and Chain as
 	// written.
 	Family, Table, Chain string
+	// Hook is where packets come to the chain (output, postrouting), "" where the
+	// statement does not say.
+	Hook string
 	// Verdict is masquerade, snat, accept, drop, reject, return, dnat; "" if
 	// none stands there. For a chain it is its policy.
 	Verdict string
@@ -28,10 +33,24 @@ func NFT(c *Command) (rule *NFTRule, ok bool) {
 	}
 	r := &NFTRule{Family: "ip", Known: true, Command: c}
 	var words []Word
-	for _, w := range c.args() {
+	args := c.args()
+	for i := 0; i < len(args); i++ {
+		w := args[i]
 		r.Known = r.Known && w.Known
-		if w.Text == "-f" || w.Text == "--file" || strings.HasPrefix(w.Text, "--file=") {
-			r.Opaque = true
+		if name, joined := strings.CutPrefix(w.Text, "--file="); joined {
+			r.Opaque, r.File = true, Word{Text: name, Known: w.Known, Arg: w.Arg, Start: w.Start, End: w.End}
+			continue
+		}
+		if w.Text == "-f" || w.Text == "--file" {
+			if r.Opaque = true; i+1 < len(args) {
+				i++
+				r.File = args[i]
+			}
+			continue
+		}
+		if w.Text == "-I" || w.Text == "--includepath" || w.Text == "-D" || w.Text == "--define" {
+			i++
+			continue
 		}
 		// nft takes a rule as one quoted word, too.
 		for _, f := range strings.Fields(w.Text) {
@@ -77,6 +96,10 @@ func (r *NFTRule) verdict() {
 		case "policy":
 			if i+1 < len(r.Body) {
 				r.Verdict = strings.Trim(r.Body[i+1].Text, ";{}")
+			}
+		case "hook":
+			if r.Object == "chain" && i+1 < len(r.Body) {
+				r.Hook = strings.Trim(r.Body[i+1].Text, ";{}")
 			}
 		}
 	}

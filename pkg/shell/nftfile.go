@@ -2,40 +2,59 @@ package shell
 
 import "strings"
 
-// NFTRules reads a call of nft with all its rules: the one on the command line,
-// or, for nft -f -, those of a here-document whose text is known. What cannot be
-// read to its end is one opaque rule.
+// NFTRules reads a call of nft with all its rules: those on the command line,
+// or, for nft -f -, those of a here-document or of what is printed into it. A
+// file, and what cannot be read to its end, is one opaque rule.
 func NFTRules(c *Command) (rules []*NFTRule, ok bool) {
 	rule, ok := NFT(c)
 	if !ok {
 		return nil, false
 	}
-	if rule.Opaque && rule.readsInput() && c.HereDocKnown {
-		if rules, whole := nftText(c, c.HereDoc); whole {
+	text, at := "", commandPlace(c)
+	switch {
+	case !rule.Opaque:
+		for _, w := range c.args() {
+			if !strings.HasPrefix(w.Text, "-") || text != "" {
+				text += w.Text + " "
+			}
+		}
+		if rules, whole := nftText(c, text, commandPlace(c)); whole && len(rules) > 1 {
 			return rules, true
 		}
+		return []*NFTRule{rule}, true
+	case rule.File.Text == "-" || rule.File.Text == "/dev/stdin":
+		in, reads := StandardInput(c)
+		if !reads {
+			return []*NFTRule{rule}, true
+		}
+		if in.File != "" {
+			rule.File = Word{Text: in.File, Known: in.Known}
+			return []*NFTRule{rule}, true
+		}
+		if text = in.Text; c.PipedFrom == nil {
+			at = c.hereDoc
+		}
+	default:
+		return []*NFTRule{rule}, true
+	}
+	if rules, whole := nftText(c, text, at); whole {
+		return rules, true
 	}
 	return []*NFTRule{rule}, true
 }
 
-// readsInput: the file is standard input.
-func (r *NFTRule) readsInput() bool {
-	args := r.Command.args()
-	for i, w := range args {
-		name, joined := strings.CutPrefix(w.Text, "--file=")
-		if !joined && (w.Text == "-f" || w.Text == "--file") && i+1 < len(args) {
-			name = args[i+1].Text
-		}
-		if name == "-" || name == "/dev/stdin" {
-			return true
-		}
-	}
-	return false
+// NFTFile reads the text of a file of nft that a command loads; false when a
+// part of it stands elsewhere or makes no sense.
+func NFTFile(c *Command, text string) (rules []*NFTRule, whole bool) {
+	return nftText(c, text, commandPlace(c))
 }
+
+// commandPlace is that of words which stand in none of the command's.
+func commandPlace(c *Command) place { return place{start: c.Start, end: c.End, arg: c.Arg} }
 
 // nftBlock is a table or a chain that is open.
 type nftBlock struct {
-	object, family, table, chain string
+	object, family, table, chain, hook string
 }
 
 // nftReader reads a file of nft: statements as on the command line, and tables
@@ -45,12 +64,15 @@ type nftReader struct {
 	open    []nftBlock
 	words   []Word
 	rules   []*NFTRule
+	// defined are the names of define, with their values.
+	defined map[string]string
 }
 
 // nftText reads the text of a file; false when a part of it stands elsewhere or
-// makes no sense.
-func nftText(c *Command, text string) (rules []*NFTRule, whole bool) {
-	r := &nftReader{command: c}
+// makes no sense. at is where it stands.
+func nftText(c *Command, text string, at place) (rules []*NFTRule, whole bool) {
+	r := &nftReader{command: c, defined: map[string]string{}}
+	length := len(text)
 	for text != "" {
 		switch ch := text[0]; {
 		case ch == '\n' || ch == ';':
@@ -78,9 +100,13 @@ func nftText(c *Command, text string) (rules []*NFTRule, whole bool) {
 			if n == 0 {
 				return nil, false
 			}
-			// A name from a define or of another file is not known here.
 			word := strings.Trim(text[:n], `"`)
-			r.words = append(r.words, Word{Text: word, Known: !strings.Contains(word, "$"), Arg: c.Arg})
+			begin := length - len(text) + strings.Index(text[:n], word)
+			start, end := at.of(begin, begin+len(word))
+			if value, has := r.defined[strings.TrimPrefix(word, "$")]; has && strings.HasPrefix(word, "$") {
+				word = value
+			}
+			r.words = append(r.words, Word{Text: word, Known: !strings.Contains(word, "$"), Arg: at.arg, Start: start, End: end})
 			text = text[n:]
 		}
 	}
@@ -155,12 +181,15 @@ func (r *nftReader) end() bool {
 	if len(words) == 0 {
 		return true
 	}
-	if words[0].Text == "include" {
-		return false
+	if words[0].Text == "include" || len(words) == 1 && !words[0].Known {
+		return false // rules that stand elsewhere
 	}
 	rule := &NFTRule{Op: "add", Object: "rule", Family: "ip", Known: known(words), Command: r.command}
 	switch {
 	case len(r.open) == 0 && (words[0].Text == "define" || words[0].Text == "redefine" || words[0].Text == "undefine"):
+		if len(words) == 4 && words[2].Text == "=" && words[3].Known {
+			r.defined[words[1].Text] = words[3].Text
+		}
 		return true
 	case len(r.open) == 0:
 		rule.read(words)
@@ -173,7 +202,9 @@ func (r *nftReader) end() bool {
 		case "type", "policy", "comment", "devices":
 			rule.Object = "chain"
 		}
+		rule.Hook = b.hook
 		rule.verdict()
+		r.open[len(r.open)-1].hook = rule.Hook
 	}
 	r.rules = append(r.rules, rule)
 	return true

@@ -18,6 +18,10 @@ type Command struct {
 	// whether all of it is known.
 	HereDoc      string
 	HereDocKnown bool
+	// hereDoc is where its text stands.
+	hereDoc place
+	// Input is the file of standard input, < FILE; its Text is "" without one.
+	Input Word
 	// PipedFrom is the command whose standard output it reads, nil for none.
 	PipedFrom *Command
 	// Conditional: it is reached only if some test holds (if, case, &&, a loop
@@ -29,6 +33,10 @@ type Command struct {
 	// Conditions are the commands whose outcome decides whether it is reached,
 	// the outermost first. It may be empty for a Conditional command.
 	Conditions []*Command
+	// Forks are the ways of the choices around it, and of those before it that
+	// may end the script, the outermost first; empty for a command that is not
+	// Conditional.
+	Forks []Fork
 	// OrElse is the left operand of || whose failure it answers.
 	OrElse *Command
 	// Loop: it stands in a loop (while/until/for), its condition included.
@@ -95,7 +103,8 @@ type Redirect struct {
 	Target Word
 }
 
-// Script is a parsed script.
+// Script is a parsed script: its commands in the order in which they are written,
+// those of functions, substitutions and scripts inside of it where they run.
 type Script struct {
 	Commands []*Command
 	// Err is the parser's message for a script, or one inside of it, that is not

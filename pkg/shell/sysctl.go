@@ -151,6 +151,19 @@ func procWrites(c *Command) []Sysctl {
 		value, known := printed(c)
 		add(r.Target, value, known)
 	}
+	switch args := c.args(); c.Name() {
+	case "cp", "mv": // what it copies is not read
+		if n := len(args); n > 1 {
+			add(args[n-1], "", false)
+		}
+	case "dd":
+		for _, w := range args {
+			if to, is := strings.CutPrefix(w.Text, "of="); is {
+				w.Text = to
+				add(w, "", false)
+			}
+		}
+	}
 	if c.Name() == "tee" {
 		value, known := "", false
 		if c.PipedFrom != nil {
@@ -196,9 +209,9 @@ func printed(c *Command) (string, bool) {
 	return "", false
 }
 
-// ReadsSysctl reports whether a command looks at a setting: sysctl -n KEY, cat
+// readsSysctl reports whether a command looks at a setting: sysctl -n KEY, cat
 // of its file, or a test with either inside of $(...).
-func ReadsSysctl(c *Command, key string) bool {
+func readsSysctl(c *Command, key string) bool {
 	slashed := strings.ReplaceAll(key, ".", "/")
 	for i := 0; c != nil && i < maxPipe; i++ {
 		for _, w := range c.Words {
@@ -228,7 +241,7 @@ func ensured(c *Command, key string) bool {
 			}
 			return false
 		}
-		if !ReadsSysctl(cond, key) {
+		if !readsSysctl(cond, key) {
 			return false
 		}
 	}
