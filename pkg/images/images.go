@@ -50,7 +50,8 @@ const (
 	DefaultUnknown     Default = "unknown"
 )
 
-// UnmarshalJSON reads true, false, "conditional" and "unknown".
+// UnmarshalJSON reads true, false, "conditional" and "unknown"; anything else is an
+// error.
 func (d *Default) UnmarshalJSON(b []byte) error {
 	switch v := Default(strings.Trim(string(b), `"`)); v {
 	case DefaultYes, DefaultNo, DefaultConditional, DefaultUnknown:
@@ -89,7 +90,7 @@ const (
 	NodeMasquerade Role = "node-masquerade" // ip-masq-agent: not a VPN
 )
 
-// Confidence grades a statement.
+// Confidence grades how well a statement about an image is known.
 type Confidence string
 
 // The grades. For a family: high = its entrypoint was read, medium =
@@ -118,6 +119,21 @@ const (
 	Octets24 Form = "octets/24"
 )
 
+// InMain is how a list of ranges that an image keeps out of its tunnel depends
+// on the main table of routes.
+type InMain string
+
+// How it does.
+const (
+	// OwnTable: not at all; a rule of its own comes before the tunnel's.
+	OwnTable InMain = ""
+	// MainRoute: each range is a route of the main table, where the longest
+	// prefix wins over it.
+	MainRoute InMain = "route"
+	// MainRule: a rule for each range looks into the main table.
+	MainRule InMain = "rule"
+)
+
 // Key is one environment variable, setting, value or flag.
 type Key struct {
 	Key string `json:"key"`
@@ -141,6 +157,10 @@ type Key struct {
 	OnValues        []string `json:"onValues"`
 	// OnWhenPresent: set at all, even to "", means on.
 	OnWhenPresent bool `json:"onWhenPresent"`
+	// InMain: how a list of ranges is kept out of the tunnel.
+	InMain InMain `json:"inMain"`
+	// SepFrom is the variable that names another separator than Sep.
+	SepFrom string `json:"sepFrom"`
 	// OnlyWhen: "server" for a key that counts on a server only.
 	OnlyWhen string `json:"onlyWhen"`
 	// Since and Until bound the versions that read the key, both included.
@@ -152,7 +172,9 @@ type Key struct {
 	ConflictsWith []string `json:"conflictsWith"`
 	// CanonicalRequired: prefixes with host bits are refused.
 	CanonicalRequired bool `json:"canonicalRequired"`
-	Deprecated        bool `json:"deprecated"`
+	// LengthRequired: an address without a length is refused.
+	LengthRequired bool `json:"lengthRequired"`
+	Deprecated     bool `json:"deprecated"`
 	// Flag is the command line's spelling.
 	Flag string `json:"flag"`
 	// Parse says in words what to look for in a value that is itself a command
@@ -284,7 +306,8 @@ type Keys struct {
 	Ignored      []string `json:"ignored"` // names with * that this version does not read
 }
 
-// Find returns the key of that name.
+// Find returns the first key of a name, or of the pattern or alias that it fits;
+// false for a name that the image is not known to read.
 func (k Keys) Find(name string) (Key, bool) {
 	for _, group := range k.groups() {
 		for _, key := range group {
@@ -310,7 +333,7 @@ type Sysctl struct {
 
 var sysctlText = regexp.MustCompile(`^([a-z0-9_.]+)=(\S+?)(?: \((.+)\))?$`)
 
-// UnmarshalJSON reads "KEY=VALUE (when)".
+// UnmarshalJSON reads "KEY=VALUE (when)", where "(when)" may be missing.
 func (s *Sysctl) UnmarshalJSON(b []byte) error {
 	var text string
 	if err := json.Unmarshal(b, &text); err != nil {
@@ -524,9 +547,3 @@ func (c *Catalog) Family(id string) *Family {
 	}
 	return nil
 }
-
-// Families returns all families in the order of the catalogue.
-func (c *Catalog) Families() []*Family { return append([]*Family(nil), c.families...) }
-
-// LookAlikes returns all look-alikes in the order of the catalogue.
-func (c *Catalog) LookAlikes() []*LookAlike { return append([]*LookAlike(nil), c.lookAlikes...) }

@@ -25,7 +25,7 @@ func TestCatalogue(t *testing.T) {
 	forms := []Form{Plain, Netmask, Network24, X24, Octets24}
 	ids := map[string]bool{}
 	repoOwner := map[string][]*Family{}
-	for _, f := range c.Families() {
+	for _, f := range c.families {
 		t.Run(f.ID, func(t *testing.T) {
 			if f.ID == "" || ids[f.ID] {
 				t.Errorf("the id %q is empty or not unique", f.ID)
@@ -80,6 +80,9 @@ func TestCatalogue(t *testing.T) {
 						if n := strings.Count(k.Key, " "); (k.Key == "") == (k.KeyPrefix == "" && k.Fixed == "") || n > 0 {
 							t.Errorf("key %+v has no name", k)
 						}
+						if !slices.Contains([]InMain{OwnTable, MainRoute, MainRule}, k.InMain) {
+							t.Errorf("%s: unknown inMain %q", k.Key, k.InMain)
+						}
 						if !slices.Contains(forms, k.Form) {
 							t.Errorf("%s: unknown form %q", k.Key, k.Form)
 						}
@@ -105,7 +108,7 @@ func TestCatalogue(t *testing.T) {
 			t.Errorf("%d families claim all tags of %s", plain, r)
 		}
 	}
-	for _, l := range c.LookAlikes() {
+	for _, l := range c.lookAlikes {
 		if l.Why == "" || len(l.Repos) == 0 && l.Regex == "" {
 			t.Errorf("look-alike %+v says nothing", l)
 		}
@@ -115,8 +118,8 @@ func TestCatalogue(t *testing.T) {
 			}
 		}
 	}
-	if len(c.Families()) != 55 || len(c.LookAlikes()) != 17 {
-		t.Errorf("%d families and %d look-alikes, want 55 and 17", len(c.Families()), len(c.LookAlikes()))
+	if len(c.families) != 55 || len(c.lookAlikes) != 17 {
+		t.Errorf("%d families and %d look-alikes, want 55 and 17", len(c.families), len(c.lookAlikes))
 	}
 }
 

@@ -29,6 +29,7 @@ const (
 	ByName       Basis = "image name"
 	ByCommand    Basis = "command"
 	ByEnv        Basis = "environment"
+	ByConfig     Basis = "configuration that is mounted"
 	ByNothing    Basis = ""
 )
 

@@ -25,7 +25,8 @@ var versionTag = regexp.MustCompile(`^(?:v|version-)?(\d{1,6})(?:\.(\d{1,6}))?(?
 // dateTag: 2024-01-31 or 20240131 is a build date, not a version.
 var dateTag = regexp.MustCompile(`^(19|20)\d{2}(-\d{2}-\d{2}|\d{4})`)
 
-// ParseVersion reads a tag: "v3.40.0", "3.40", "1.0.20210914-ls22".
+// ParseVersion reads a tag: "v3.40.0", "3.40", "1.0.20210914-ls22". A tag that tells
+// no version gives one that is not Known.
 func ParseVersion(tag string) Version {
 	v := Version{Text: tag}
 	m := versionTag.FindStringSubmatch(tag)
