@@ -31,13 +31,6 @@ import (
 // FileName is the name of the plan file.
 const FileName = ".vpnlint.yaml"
 
-// The plan file as an object: facts refer to its fields as to those of any
-// other.
-const (
-	APIVersion = "vpnlint.dev/v1"
-	Kind       = "Plan"
-)
-
 // Options say where the plan file is, and what it may name.
 type Options struct {
 	// Dir is the working directory, absolute; paths of the result are relative to
@@ -199,7 +192,7 @@ func Parse(text *source.File, opts Options) (*Config, error) {
 	c := &Config{
 		File: text.Path(), Text: doc.File, Plan: doc.Object, workDir: opts.Dir, Severities: map[string]finding.Severity{},
 	}
-	c.Plan.APIVersion, c.Plan.Kind, c.Plan.ID = APIVersion, Kind, Kind+"//"+source.ObjectID(text.Path())
+	c.Plan.APIVersion, c.Plan.Kind, c.Plan.ID = source.PlanAPIVersion, source.PlanKind, source.PlanKind+"//"+source.ObjectID(text.Path())
 	c.Plan.Name = path.Base(text.Path())
 	c.dir = filepath.Dir(filepath.Join(opts.Dir, filepath.FromSlash(text.Path())))
 	c.clusters(d, file)

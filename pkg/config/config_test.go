@@ -11,6 +11,7 @@ import (
 	"github.com/vpnlint/vpnlint/pkg/config"
 	"github.com/vpnlint/vpnlint/pkg/loader"
 	"github.com/vpnlint/vpnlint/pkg/source"
+	"github.com/vpnlint/vpnlint/pkg/testtree"
 )
 
 // houseExample is the plan file with every key, as the documentation shows it.
@@ -56,15 +57,9 @@ func options(dir string) config.Options { return config.Options{Dir: dir, Rules:
 // write makes a directory with files.
 func write(t *testing.T, files map[string]string) string {
 	t.Helper()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
+	dir, err := filepath.EvalSymlinks(testtree.Write(t, files))
 	if err != nil {
 		t.Fatal(err)
-	}
-	for name, text := range files {
-		p := filepath.Join(dir, filepath.FromSlash(name))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(p), 0o755), os.WriteFile(p, []byte(text), 0o644)); err != nil {
-			t.Fatal(err)
-		}
 	}
 	return dir
 }
@@ -157,15 +152,29 @@ suppress:
 			[]string{`6:60: 10.9.0.0/16 of VPN a lies outside every range of cluster prod (10.4.0.0/14, 10.128.0.0/20); correct it, or name the network under internal`}},
 		{"a resolver outside", cluster("services: [10.8.0.0/20]\n    dns: [10.9.0.10, 169.254.20.10]"),
 			[]string{`5:11: the resolver 10.9.0.10 lies outside the service range of cluster prod (10.8.0.0/20) and every other range of it`}},
-		{"names twice", cluster("vpn: [{name: a}, {name: a}]\n    clientPools: [{name: b, range: 10.1.0.0/24}, {name: b, range: 10.2.0.0/24}]"), []string{
-			`4:29: the VPN "a" is named twice; the first stands at line 4`,
+		{"names twice", cluster("vpn: [{name: a, fullTunnel: true}, {name: a, fullTunnel: true}]\n    clientPools: [{name: b, range: 10.1.0.0/24}, {name: b, range: 10.2.0.0/24}]"), []string{
+			`4:47: the VPN "a" is named twice; the first stands at line 4`,
 			`5:57: the client pool "b" is named twice; the first stands at line 5`,
+		}},
+		{"everything", cluster("pods: [10.4.0.0/14, 0.0.0.0/0]\n    internal: [\"::/0\"]\n    vpn: [{name: a, destinations: [0.0.0.0/0], localTrafficSelectors: [0.0.0.0/0]}]\n    clientPools: [{name: b, range: 0.0.0.0/0}]"), []string{
+			`4:25: 0.0.0.0/0 is every address there is, and no range of its own; give the ranges that cluster prod has`,
+			`5:16: ::/0 is every address there is, and no range of its own; give the ranges that cluster prod has`,
+			`7:36: 0.0.0.0/0 is every address there is, and no range of its own; give the range that clients get their addresses from`,
+		}},
+		{"a VPN that leads nowhere", cluster("vpn: [{name: a, reason: x}, {name: b, returnRoutes: [10.1.0.0/16]}, {name: c, destinations: []}]"), []string{
+			`4:18: nothing is said of the VPN "a" but its name, so that no rule can judge by it; name its destinations, or the tunnel that carries it, or write fullTunnel: true`,
+			`4:80: nothing is said of the VPN "c" but its name, so that no rule can judge by it; name its destinations, or the tunnel that carries it, or write fullTunnel: true`,
 		}},
 		{"an unknown rule", cluster("clientPools: [{name: b, range: 10.1.0.0/24, acknowledge: [VPN999]}]"), []string{`4:63: there is no rule "VPN999"; vpnlint rules lists them`}},
 		{"rules of the user's own", "version: 1\nrules: {ACME12: {severity: note}, VNP305: {severity: off}, VPN12: {severity: off}, acme: {severity: off}}\n", []string{
 			`2:35: there is no rule "VNP305"; did you mean VPN305?`,
 			`2:60: there is no rule "VPN12"; vpnlint rules lists them`,
 			`2:84: there is no rule "acme"; vpnlint rules lists them`,
+		}},
+		{"empty rules", "version: 1\nrules: {\"\": {severity: off}}\nsuppress: [{rule: \"\", reason: lab}]\n" + "clusters: [{name: a, clientPools: [{name: b, range: 10.1.0.0/24, acknowledge: [\"\"]}]}]\n", []string{
+			`2:9: the key "" of rules: it is empty; vpnlint rules lists the ids`,
+			`3:19: suppress[0].rule: "": it is empty; vpnlint rules lists the ids`,
+			`4:80: clusters[0].clientPools[0].acknowledge[0]: "": it is empty; vpnlint rules lists the ids`,
 		}},
 		{"targets", `version: 1
 clusters: [{name: prod}]

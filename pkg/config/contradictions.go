@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+
+	"github.com/vpnlint/vpnlint/pkg/source"
 )
 
 // contradictions looks for what cannot all be true of one cluster. Ranges that
@@ -13,13 +15,28 @@ import (
 func (d *decoder) contradictions(at string, c clusterDoc) {
 	vpns, pools, nodePools := seenNames{}, seenNames{}, seenNames{}
 	for i, v := range c.VPN {
-		vpns.once(d, fmt.Sprintf("%s/vpn/%d/name", at, i), "VPN", string(v.Name))
+		pointer := fmt.Sprintf("%s/vpn/%d/name", at, i)
+		vpns.once(d, pointer, "VPN", string(v.Name))
+		if saysNothing(d.raw(fmt.Sprintf("%s/vpn/%d", at, i))) {
+			d.meaning(pointer, "nothing is said of the VPN %q but its name, so that no rule can judge by it; name its destinations, or the tunnel that carries it, or write fullTunnel: true", clip(string(v.Name)))
+		}
 	}
 	for i, p := range c.ClientPools {
 		pools.once(d, fmt.Sprintf("%s/clientPools/%d/name", at, i), "client pool", string(p.Name))
 	}
 	for i, p := range c.NodePools {
 		nodePools.once(d, fmt.Sprintf("%s/nodePools/%d/name", at, i), "node pool", string(p.Name))
+	}
+	for _, field := range []struct {
+		name   string
+		ranges []prefix
+	}{{"pods", c.Pods}, {"services", c.Services}, {"nodes", c.Nodes}, {"internal", c.Internal}} {
+		for i, text := range field.ranges {
+			d.notEverything(fmt.Sprintf("%s/%s/%d", at, field.name, i), text, "give the ranges that cluster "+clip(string(c.Name))+" has")
+		}
+	}
+	for i, p := range c.ClientPools {
+		d.notEverything(fmt.Sprintf("%s/clientPools/%d/range", at, i), p.Range, "give the range that clients get their addresses from")
 	}
 
 	own := parsed(c.Pods, c.Services, c.Nodes, c.Internal)
@@ -51,6 +68,49 @@ func (d *decoder) contradictions(at string, c clusterDoc) {
 				text, clip(string(c.Name)), list(services))
 		}
 	}
+}
+
+// notEverything refuses a range of all addresses, which overlaps with whatever
+// there is.
+func (d *decoder) notEverything(pointer string, text prefix, do string) {
+	if p, err := netip.ParsePrefix(string(text)); err == nil && p.Bits() == 0 {
+		d.meaning(pointer, "%s is every address there is, and no range of its own; %s", text, do)
+	}
+}
+
+// raw is the value at a pointer as it was written, whether it fits or not.
+func (d *decoder) raw(pointer string) any {
+	var v any = d.doc.Object.Tree
+	for _, token := range source.PointerTokens(pointer) {
+		switch in := v.(type) {
+		case map[string]any:
+			v = in[token]
+		case []any:
+			i, err := strconv.Atoi(token)
+			if err != nil || i >= len(in) {
+				return nil
+			}
+			v = in[i]
+		}
+	}
+	return v
+}
+
+// saysNothing reports whether a VPN has a name and perhaps a reason, and nothing
+// else. What was meant by a word that does not fit is not known.
+func saysNothing(vpn any) bool {
+	fields, ok := vpn.(map[string]any)
+	for key, v := range fields {
+		switch v := v.(type) {
+		case []any:
+			ok = ok && len(v) == 0
+		case bool:
+			ok = ok && !v
+		default:
+			ok = ok && (key == "name" || key == "reason")
+		}
+	}
+	return ok
 }
 
 func parsed(lists ...[]prefix) []netip.Prefix {

@@ -252,7 +252,13 @@ func (ruleID) describe() map[string]any {
 	return described(map[string]any{"pattern": ruleIDPattern, "examples": []string{"VPN305"}})
 }
 
-func (ruleID) judge(string) string { return "" } // the list of rules decides
+// judge leaves what is written to the list of rules.
+func (ruleID) judge(text string) string {
+	if text == "" {
+		return "it is empty; vpnlint rules lists the ids"
+	}
+	return ""
+}
 
 // enum is a word of a closed list.
 type enum interface{ values() []string }

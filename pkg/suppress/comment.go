@@ -8,8 +8,8 @@ import (
 	"github.com/vpnlint/vpnlint/pkg/source"
 )
 
-// Marker is what a comment that suppresses starts with.
-const Marker = "vpnlint:ignore"
+// marker is what a comment that suppresses starts with.
+const marker = "vpnlint:ignore"
 
 // comment is a suppressing comment of a text:
 //
@@ -30,7 +30,7 @@ type comment struct {
 // action is no comment; what stands in a block scalar is one if the language
 // there has such comments.
 func comments(f *source.File) []comment {
-	if !strings.Contains(f.Text(), Marker) {
+	if !strings.Contains(f.Text(), marker) {
 		return nil
 	}
 	var (
@@ -76,7 +76,7 @@ func comments(f *source.File) []comment {
 // parseComment reads the text of a comment, with or without its own signs.
 func parseComment(text string) (comment, bool) {
 	text = strings.TrimLeft(text, "#{-/* \t")
-	text, ok := strings.CutPrefix(text, Marker)
+	text, ok := strings.CutPrefix(text, marker)
 	if !ok || text != "" && !isBlank(text[0]) {
 		return comment{}, false
 	}

@@ -84,7 +84,7 @@ func FuzzComments(f *testing.F) {
 		file := source.NewFile("a.yaml", text)
 		for _, c := range comments(file) {
 			from, to := file.Offset(c.span.Start), file.Offset(c.span.End)
-			if from >= to || !strings.Contains(text[from:to], Marker) {
+			if from >= to || !strings.Contains(text[from:to], marker) {
 				t.Errorf("%v holds %q", c.span, text[from:to])
 			}
 			if c.governs[0] != c.span.Start.Line || c.governs[1] != 0 && (c.governs[1] <= c.governs[0] || c.governs[1] > file.Lines()) {

@@ -16,10 +16,10 @@ import (
 // Rule is the rule about suppressions themselves. Nothing suppresses it.
 const Rule = "VPN001"
 
-// Annotation is the annotation of an object, or of its pod template, that
+// annotation is the annotation of an object, or of its pod template, that
 // suppresses findings about the object, and about what it installs if it is a
 // GitOps object: "VPN301: reason; VPN304: reason".
-const Annotation = "vpnlint.dev/ignore"
+const annotation = "vpnlint.dev/ignore"
 
 // How a finding can be suppressed.
 const (
@@ -128,7 +128,8 @@ func (s *Set) add(d directive) int {
 	return len(s.directives) - 1
 }
 
-// Empty reports whether nobody suppresses anything.
+// Empty reports whether nobody suppresses anything, so that there is nothing to apply
+// and nothing unused.
 func (s *Set) Empty() bool { return len(s.directives) == 0 }
 
 // annotations reads the annotations of an object and of its pod template.
@@ -139,10 +140,10 @@ func (s *Set) annotations(o *source.Object) {
 		{"spec", "jobTemplate", "metadata"},
 		{"spec", "jobTemplate", "spec", "template", "metadata"},
 	} {
-		keys = append(slices.Clip(keys), "annotations", Annotation)
+		keys = append(slices.Clip(keys), "annotations", annotation)
 		text, ok := stringAt(o.Tree, keys)
 		if !ok {
-			continue
+			continue // what is no string is refused by the API server
 		}
 		ref := o.Ref(keys...)
 		for _, item := range parseAnnotation(text) {
@@ -272,16 +273,12 @@ func (d *directive) silent(rule string, run Run) bool {
 	if d.by != byConfig {
 		return true
 	}
-	read := false
 	for _, file := range run.Files {
-		if !d.covers(file) {
-			continue
-		}
-		if read = true; run.Unseen(file, rule) {
+		if d.covers(file) && run.Unseen(file, rule) {
 			return false
 		}
 	}
-	return read && slices.ContainsFunc(run.Paths, d.within)
+	return slices.ContainsFunc(run.Paths, d.within)
 }
 
 // Complaints says which suppressions give no reason or suppressed nothing: the
@@ -340,7 +337,7 @@ func (s *Set) complaints(i int, used map[Use]bool, run Run) []string {
 			out = append(out, Rule+" is about suppressions and cannot be suppressed")
 		case !known && near != "":
 			out = append(out, "there is no rule "+id+" (the nearest is "+near+"), so the "+noun+" suppresses nothing of it")
-		case !known && ownID.MatchString(id):
+		case !known && (ownID.MatchString(id) || !usersID.MatchString(id)):
 			out = append(out, "there is no rule "+id+", so the "+noun+" suppresses nothing of it")
 		case !known: // of a user's rules that are not part of this run
 		case d.valid() && !used[Use{i, id}] && !run.Off[id] && d.silent(id, run):
@@ -374,7 +371,11 @@ func nothing(d *directive, n int) string {
 // headStart is the id at the start of an annotation that is none.
 var headStart = regexp.MustCompile(`^[A-Z]+[0-9]+\b`)
 
-var ownID = regexp.MustCompile(`(?i)^VPN`)
+var (
+	ownID = regexp.MustCompile(`(?i)^VPN`)
+	// usersID is what rules of users are called, which need not be part of a run.
+	usersID = regexp.MustCompile(`^[A-Z]+[0-9]+$`)
+)
 
 // nearest returns the rule that a misspelt id, or a rule's name, most likely
 // means; "" for none.

@@ -22,7 +22,7 @@ func place(file string, line int) source.Location {
 }
 
 func annotated(text any, keys ...string) *source.Object {
-	tree := map[string]any{"annotations": map[string]any{Annotation: text}}
+	tree := map[string]any{"annotations": map[string]any{annotation: text}}
 	for _, key := range slices.Backward(keys) {
 		tree = map[string]any{key: tree}
 	}
@@ -139,6 +139,7 @@ func TestComplaints(t *testing.T) {
 		"a typing error":   {set: comment("VPN3O1 -- x"), want: []string{"1 there is no rule VPN3O1 (the nearest is VPN301), so the comment suppresses nothing of it"}},
 		"in lower case":    {set: comment("vpn301 -- x"), want: []string{"1 there is no rule vpn301 (the nearest is VPN301), so the comment suppresses nothing of it"}},
 		"by its name":      {set: comment("sidecar-on-host-network -- x"), want: []string{"1 there is no rule sidecar-on-host-network (the nearest is VPN301), so the comment suppresses nothing of it"}},
+		"all rules":        {set: comment("* -- x"), want: []string{"1 there is no rule *, so the comment suppresses nothing of it"}},
 		"far from any":     {set: comment("VPN99999 -- x"), want: []string{"1 there is no rule VPN99999, so the comment suppresses nothing of it"}},
 		"of other rules":   {set: comment("TEAM77 -- x")},
 		"of an own rule":   {set: comment("ACME1 -- x"), want: []string{"1 ACME1 " + nothingHere}},
@@ -159,7 +160,11 @@ func TestComplaints(t *testing.T) {
 			set: New(nil, nil, []Entry{lab}), run: Run{Paths: []string{"a", "lab/"}, Files: []string{"lab/x.yaml"}},
 			want: []string{"9 VPN301 finds nothing in lab/**: the entry suppresses nothing now, and would hide what comes"},
 		},
-		"an entry about files that were not read": {set: New(nil, nil, []Entry{lab}), run: Run{Paths: []string{"."}, Files: []string{"a.yaml"}}},
+		"an entry about files that are not there": {
+			set: New(nil, nil, []Entry{lab}), run: Run{Paths: []string{"."}, Files: []string{"a.yaml"}},
+			want: []string{"9 VPN301 finds nothing in lab/**: the entry suppresses nothing now, and would hide what comes"},
+		},
+		"an entry about files that were not read": {set: New(nil, nil, []Entry{lab}), run: Run{Paths: []string{"a"}, Files: []string{"a/x.yaml"}}},
 		"an entry about more than what was read":  {set: New(nil, nil, []Entry{lab}), run: Run{Paths: []string{"lab/x.yaml"}, Files: []string{"lab/x.yaml"}}},
 		"an entry about files that were not seen": {
 			set: New(nil, nil, []Entry{lab}),
