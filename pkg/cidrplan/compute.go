@@ -6,11 +6,14 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+
+	"github.com/vpnlint/vpnlint/pkg/source"
 )
 
 // Compute adds the claims up to ranges and finds where ranges overlap. The
 // order of the claims does not matter; claims whose prefix is not valid are
-// left out. It costs O(n log n) and what it returns.
+// left out. It costs O(n log n) and what it returns, which is bounded: see
+// MostOverlaps.
 //
 // An overlap is a pair of claims of two ranges of one cluster that differ in
 // role, one of which encloses the other (prefixes never overlap in part). Of
@@ -39,6 +42,13 @@ func Compute(claims []Claim) Plan {
 	s := newSweep(claims)
 	return Plan{Ranges: s.ranges(), Overlaps: s.overlaps(), Conflicts: s.conflicts()}
 }
+
+// MostOverlaps is how many overlaps are returned that differ in nothing but the
+// ranges: of the same roles, relation, strengths and idioms, in the same two objects of
+// one cluster. A list that was pasted twice makes one for each of its lines. The last
+// of them counts those that are left out. A claim that meets more ranges of one kind
+// than that counts the others, too.
+const MostOverlaps = 100
 
 // order is the order of roles: the lower of two is Overlap.A.
 func (r Role) order() int {
@@ -437,7 +447,11 @@ func (a *active) leave(next *item, keys []rangeKey) {
 // innermost returns the innermost open claim of a key that has one.
 func (a *active) innermost(key int32) *item { return &a.open[a.top[key]].item }
 
-type pair struct{ a, b item }
+// pair is two claims that meet, and how many more of them were left out after it.
+type pair struct {
+	a, b item
+	more int
+}
 
 func (s *sweep) overlaps() []Overlap {
 	act := newActive(len(s.keys))
@@ -480,32 +494,39 @@ func (s *sweep) saidAlready(act *active, it item) bool {
 
 // meet pairs the claim with those that enclose it.
 func (s *sweep) meet(act *active, o opened, pairs []pair) []pair {
-	it := o.item
-	key := &s.keys[it.key]
-	in := key.slot()
-	for other := in + 1; other < slots; other++ {
-		if !in.meets(other) {
-			continue
-		}
-		s.looked += len(act.slots[other])
-		for _, k := range act.slots[other] {
-			if !oneOwner(key, &s.keys[k]) {
-				pairs = append(pairs, pair{a: it, b: *act.innermost(k)})
-			}
+	in := s.keys[o.item.key].slot()
+	for other := range slots {
+		switch {
+		case !in.meets(other):
+		case other > in:
+			pairs = s.meetSlot(act, o.item, other, pairs, func(k int32) (pair, bool) {
+				return pair{a: o.item, b: *act.innermost(k)}, true
+			})
+		case o.around < 0: // else its range has met them with a larger claim
+			pairs = s.meetSlot(act, o.item, other, pairs, func(k int32) (pair, bool) {
+				a := act.innermost(k)
+				return pair{a: *a, b: o.item}, !a.same(&o.item)
+			})
 		}
 	}
-	if o.around >= 0 { // its range has met them with a larger claim
-		return pairs
-	}
-	for other := range in {
-		if !in.meets(other) {
+	return pairs
+}
+
+// meetSlot pairs the claim with the open ranges of one slot, MostOverlaps of them. The
+// last pair counts the ranges that were not looked at.
+func (s *sweep) meetSlot(act *active, it item, other slot, pairs []pair, with func(key int32) (pair, bool)) []pair {
+	from := len(pairs)
+	for i, k := range act.slots[other] {
+		if len(pairs)-from == MostOverlaps {
+			pairs[len(pairs)-1].more = len(act.slots[other]) - i
+			break
+		}
+		s.looked++
+		if oneOwner(&s.keys[it.key], &s.keys[k]) {
 			continue
 		}
-		s.looked += len(act.slots[other])
-		for _, k := range act.slots[other] {
-			if a := act.innermost(k); !a.same(&it) && !oneOwner(key, &s.keys[k]) {
-				pairs = append(pairs, pair{a: *a, b: it})
-			}
+		if p, ok := with(k); ok {
+			pairs = append(pairs, p)
 		}
 	}
 	return pairs
@@ -515,7 +536,7 @@ func (s *sweep) meet(act *active, o opened, pairs []pair) []pair {
 func oneOwner(k, l *rangeKey) bool { return k.owner != "" && k.owner == l.owner }
 
 // merge turns the pairs into overlaps, all evidence of one range against one
-// claim together.
+// claim together, and no more than MostOverlaps of a kind.
 func (s *sweep) merge(pairs []pair, evidence [][]netip.Prefix) []Overlap {
 	slices.SortFunc(pairs, func(x, y pair) int {
 		return cmp.Or(
@@ -526,34 +547,52 @@ func (s *sweep) merge(pairs []pair, evidence [][]netip.Prefix) []Overlap {
 		claim, key int32
 		aInB       bool
 	}
-	groups := make(map[group]int) // index into out
-	out := make([]Overlap, 0, len(pairs))
+	groups := make(map[group]int) // index into out, or leftOut
+	const leftOut = -1
+	kinds := make(map[kind]*kept)
+	var out []Overlap
 	for _, p := range pairs {
-		o := Overlap{Cluster: s.keys[p.a.key].cluster, A: s.at(p.a), B: s.at(p.b)}
+		o := Overlap{Cluster: s.keys[p.a.key].cluster, A: s.at(p.a), B: s.at(p.b), More: p.more}
 		o.Relation, o.Set = relation(o.A.Prefix, o.B.Prefix)
-		var g group
+		var g *group
 		switch {
 		case o.Relation == BInA && o.B.Strength == Evidence:
-			g = group{claim: p.a.claim, key: p.b.key}
+			g = &group{claim: p.a.claim, key: p.b.key}
 		case o.Relation == AInB && o.A.Strength == Evidence:
-			g = group{claim: p.b.claim, key: p.a.key, aInB: true}
-		default:
-			out = append(out, o)
+			g = &group{claim: p.b.claim, key: p.a.key, aInB: true}
+		}
+		if g != nil {
+			at, ok := groups[*g]
+			if ok && at != leftOut {
+				out[at].Set = append(out[at].Set, o.Set...)
+				out[at].More += o.More
+			}
+			if ok {
+				continue
+			}
+			enclosing := o.A.Prefix
+			if g.aInB {
+				enclosing = o.B.Prefix
+			}
+			if !allInside(evidence[g.key], enclosing) {
+				o.Relation = Partial
+			}
+			groups[*g] = leftOut
+		}
+		k := kindOf(&o)
+		had := kinds[k]
+		if had == nil {
+			had = &kept{}
+			kinds[k] = had
+		}
+		if had.n == MostOverlaps {
+			out[had.last].More += 1 + o.More
 			continue
 		}
-		at, ok := groups[g]
-		if ok {
-			out[at].Set = append(out[at].Set, o.Set...)
-			continue
+		had.n, had.last = had.n+1, len(out)
+		if g != nil {
+			groups[*g] = len(out)
 		}
-		enclosing := o.A.Prefix
-		if g.aInB {
-			enclosing = o.B.Prefix
-		}
-		if !allInside(evidence[g.key], enclosing) {
-			o.Relation = Partial
-		}
-		groups[g] = len(out)
 		out = append(out, o)
 	}
 	for i := range out {
@@ -561,10 +600,29 @@ func (s *sweep) merge(pairs []pair, evidence [][]netip.Prefix) []Overlap {
 			out[i].Set = aggregate(out[i].Set)
 		}
 	}
-	if len(out) == 0 {
-		return nil
-	}
-	return out
+	return slices.Clip(out)
+}
+
+// kind is what overlaps have in common of which MostOverlaps are enough.
+type kind struct {
+	cluster  string
+	a, b     side
+	relation Relation
+}
+
+type side struct {
+	object   source.ObjectID
+	role     Role
+	strength Strength
+	idiom    Idiom
+}
+
+// kept is how many overlaps of a kind there are, and where the last one stands.
+type kept struct{ n, last int }
+
+func kindOf(o *Overlap) kind {
+	of := func(c *Claim) side { return side{c.At.Object, c.Role, c.Strength, c.Idiom} }
+	return kind{cluster: o.Cluster, a: of(&o.A), b: of(&o.B), relation: o.Relation}
 }
 
 // allInside reports whether the prefixes, which are in order, all lie inside p.

@@ -323,8 +323,9 @@ func TestOrderOfClaimsDoesNotMatter(t *testing.T) {
 func TestLooksOnlyAtWhatItReports(t *testing.T) {
 	claims := []Claim{claim(Pod, "10.244.0.0/16"), claim(Service, "10.0.0.0/8")}
 	for i := range 2_000 {
-		claims = append(claims, claim(VPN, "10.20.0.0/16", by(fmt.Sprint("wg", i)), podLocal))
-		claims = append(claims, claim(Pool, "10.20.0.0/16", by(fmt.Sprint("server", i))))
+		client, server := fmt.Sprint("wg", i), fmt.Sprint("server", i)
+		claims = append(claims, claim(VPN, "10.20.0.0/16", by(client), at(client, "AllowedIPs"), podLocal))
+		claims = append(claims, claim(Pool, "10.20.0.0/16", by(server), at(server, "pool")))
 	}
 	s := newSweep(claims)
 	overlaps := s.overlaps()
@@ -333,6 +334,60 @@ func TestLooksOnlyAtWhatItReports(t *testing.T) {
 	}
 	if s.looked > len(overlaps) {
 		t.Errorf("looked at %d ranges for %d overlaps", s.looked, len(overlaps))
+	}
+}
+
+// What one document says a thousand times is reported a hundred times, and the rest
+// is counted; other documents, roles and clusters have their own hundred.
+func TestOverlapsAreBounded(t *testing.T) {
+	var claims []Claim
+	for i := range 1_000 {
+		p := fmt.Sprintf("10.%d.%d.0/24", i/256, i%256)
+		for _, cluster := range []string{"a", "b"} {
+			claims = append(claims, claim(Pod, p, in(cluster), at("plan", "pods")), claim(Node, p, in(cluster), at("plan", "nodes")))
+		}
+		claims = append(claims, claim(Service, p, in("a"), at("tree", "services")))
+	}
+	type kind struct {
+		cluster string
+		a, b    Role
+	}
+	kept, counted, last := map[kind]int{}, map[kind]int{}, map[kind]int{}
+	for _, o := range Compute(claims).Overlaps {
+		k := kind{o.Cluster, o.A.Role, o.B.Role}
+		kept[k]++
+		counted[k] += 1 + o.More
+		last[k] = o.More
+	}
+	want := []kind{{"a", Node, Pod}, {"a", Node, Service}, {"a", Pod, Service}, {"b", Node, Pod}}
+	if len(kept) != len(want) {
+		t.Errorf("%v, want %v", kept, want)
+	}
+	for _, k := range want {
+		if kept[k] != MostOverlaps || counted[k] != 1_000 || last[k] != 1_000-MostOverlaps {
+			t.Errorf("%v: %d overlaps that stand for %d, of which the last for %d more", k, kept[k], counted[k], last[k])
+		}
+	}
+}
+
+// A thousand VPNs and a thousand pools of one range make a million pairs: no more
+// than a hundred for each claim are kept.
+func TestPairsAreBounded(t *testing.T) {
+	const n = 1_000
+	var claims []Claim
+	for i := range n {
+		claims = append(claims, claim(VPN, "10.0.0.0/16", by(fmt.Sprint("v", i))), claim(Pool, "10.0.0.0/16", by(fmt.Sprint("p", i))))
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	overlaps := Compute(claims).Overlaps
+	runtime.ReadMemStats(&after)
+	if len(overlaps) != MostOverlaps || overlaps[len(overlaps)-1].More != n*n-MostOverlaps {
+		t.Errorf("%d overlaps, the last stands for %d more, want %d and %d", len(overlaps), overlaps[len(overlaps)-1].More, MostOverlaps, n*n-MostOverlaps)
+	}
+	const most = 64 << 20
+	if used := after.TotalAlloc - before.TotalAlloc; used > most {
+		t.Errorf("computing allocates %d MB, more than %d", used>>20, most>>20)
 	}
 }
 

@@ -86,7 +86,7 @@ type Claim struct {
 	PodLocal bool `json:"pod_local,omitempty"`
 }
 
-// Relation is how two ranges overlap.
+// Relation is how two ranges lie to each other that share addresses.
 type Relation string
 
 // The relations of Overlap.A to Overlap.B.
@@ -106,6 +106,8 @@ type Overlap struct {
 	Relation Relation `json:"relation"`
 	// Set is the intersection as minimal prefixes.
 	Set []netip.Prefix `json:"set"`
+	// More counts overlaps that are left out after it (see MostOverlaps).
+	More int `json:"more,omitempty"`
 }
 
 // Conflict is two claims of one role and owner that cannot both hold: two
