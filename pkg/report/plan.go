@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/vpnlint/vpnlint/pkg/cidrplan"
@@ -286,11 +287,11 @@ func planTables(w io.Writer, p AddressPlan, o Options) error {
 	}
 	for i, v := range p.Overlaps {
 		if i == 0 {
-			fmt.Fprintf(&b, "\n%s\n", paint.bold(plural(len(p.Overlaps), "overlap")))
+			fmt.Fprintf(&b, "\n%s\n", paint.bold(p.overlapTitle()))
 		}
 		indented(&b, fmt.Sprintf("%d. ", i+1), prefixesText(v.Set)+": "+side(v.A)+" and "+side(v.B)+" in "+clusterTitle(v.Cluster), width)
 		indented(&b, "   ", whatBreaks(v), width)
-		indented(&b, "   ", p.declaredAt(v.A, v.B), width)
+		indented(&b, "   ", p.declaredAt(v.A, v.B)+moreLike(v.More), width)
 	}
 	for i, c := range p.Conflicts {
 		if i == 0 {
@@ -325,6 +326,23 @@ func planTables(w io.Writer, p AddressPlan, o Options) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return writing(err)
+}
+
+// overlapTitle counts the overlaps, those that are left out as well.
+func (p AddressPlan) overlapTitle() string {
+	n := len(p.Overlaps)
+	for i := range p.Overlaps {
+		n += p.Overlaps[i].More
+	}
+	return plural(n, "overlap")
+}
+
+// moreLike tells of overlaps that are left out.
+func moreLike(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return "; " + strconv.Itoa(n) + " more like it"
 }
 
 func contradiction(c cidrplan.Conflict) string {

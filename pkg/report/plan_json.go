@@ -58,6 +58,7 @@ type jsonOverlap struct {
 	A        jsonClaim         `json:"a"`
 	B        jsonClaim         `json:"b"`
 	Breaks   string            `json:"breaks"`
+	More     int               `json:"more,omitempty"`
 }
 
 type jsonConflict struct {
@@ -86,7 +87,7 @@ func planJSON(w io.Writer, p AddressPlan) error {
 	for _, o := range p.Overlaps {
 		out.Overlaps = append(out.Overlaps, jsonOverlap{
 			Cluster: o.Cluster, Relation: o.Relation, Set: list(o.Set),
-			A: p.jsonClaim(o.A), B: p.jsonClaim(o.B), Breaks: whatBreaks(o),
+			A: p.jsonClaim(o.A), B: p.jsonClaim(o.B), Breaks: whatBreaks(o), More: o.More,
 		})
 	}
 	for _, c := range p.Conflicts {

@@ -168,10 +168,10 @@ func planHTML(w io.Writer, p AddressPlan, o Options) error {
 	if left > 0 {
 		page.Note = fmt.Sprintf("The picture leaves out %s; the tables below hold everything.", plural(left, "range"))
 	}
-	overlaps := addressmap.Table{Heading: plural(len(p.Overlaps), "overlap"), Columns: []string{"", "Shared", "Cluster", "Between", "What breaks", "Declared at"}}
+	overlaps := addressmap.Table{Heading: p.overlapTitle(), Columns: []string{"", "Shared", "Cluster", "Between", "What breaks", "Declared at"}}
 	for n, v := range p.Overlaps {
 		overlaps.Rows = append(overlaps.Rows, addressmap.Row{
-			{Text: fmt.Sprint(n + 1)}, {Text: prefixesText(v.Set)}, {Text: v.Cluster}, {Text: side(v.A) + "\n" + side(v.B)}, {Text: whatBreaks(v)},
+			{Text: fmt.Sprint(n + 1)}, {Text: prefixesText(v.Set)}, {Text: v.Cluster}, {Text: side(v.A) + "\n" + side(v.B)}, {Text: whatBreaks(v) + moreLike(v.More)},
 			p.cell(v.A, v.B, o),
 		})
 	}

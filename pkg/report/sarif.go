@@ -237,6 +237,20 @@ func addList(p *sarif.PropertyBag, key string, values []string) {
 	}
 }
 
+// line is the location of a whole line, or of a file where the line is 0.
+func (s *sarifWriter) line(name string, line int) *sarif.Location {
+	at := source.Location{File: name, Precision: source.WholeFile}
+	if line > 0 {
+		at.Precision = source.Exact
+		at.Span.Start = source.Position{Line: line, Column: 1}
+		at.Span.End = at.Span.Start
+		if file := s.report.Files[name]; file != nil {
+			at.Span.End.Column += utf8.RuneCountInString(file.Line(line))
+		}
+	}
+	return s.location(at)
+}
+
 func (s *sarifWriter) suppression(in *finding.Suppression) *sarif.Suppression {
 	out := sarif.NewSuppression()
 	out.Kind = ptr("external")
@@ -248,16 +262,7 @@ func (s *sarifWriter) suppression(in *finding.Suppression) *sarif.Suppression {
 		out.Justification = ptr(in.Reason)
 	}
 	if in.File != "" {
-		at := source.Location{File: in.File, Precision: source.WholeFile}
-		if in.Line > 0 {
-			at.Precision = source.Exact
-			at.Span.Start = source.Position{Line: in.Line, Column: 1}
-			at.Span.End = at.Span.Start
-			if file := s.report.Files[in.File]; file != nil {
-				at.Span.End.Column += utf8.RuneCountInString(file.Line(in.Line))
-			}
-		}
-		out.Location = s.location(at)
+		out.Location = s.line(in.File, in.Line)
 	}
 	return out
 }
@@ -347,16 +352,7 @@ func (s *sarifWriter) notification(g *finding.Gap) *sarif.Notification {
 	}
 	n.Message = message(g.What + ": " + g.Why + "; " + g.Consequence)
 	if g.File != "" {
-		at := source.Location{File: g.File, Precision: source.WholeFile}
-		if g.Line > 0 {
-			at.Precision = source.Exact
-			at.Span.Start = source.Position{Line: g.Line, Column: 1}
-			at.Span.End = at.Span.Start
-			if file := s.report.Files[g.File]; file != nil {
-				at.Span.End.Column += utf8.RuneCountInString(file.Line(g.Line))
-			}
-		}
-		n.Locations = []*sarif.Location{s.location(at)}
+		n.Locations = []*sarif.Location{s.line(g.File, g.Line)}
 	}
 	properties := sarif.NewPropertyBag()
 	if g.Object != nil {

@@ -191,6 +191,9 @@ func (t *textWriter) scope(f *finding.Finding) {
 func (t *textWriter) summary() string {
 	s := t.report.Summary
 	checked := plural(s.Objects, "object") + " in " + plural(s.Inputs, "input")
+	if len(t.shown) == 0 && s.Objects == 0 {
+		return t.paint.bold(counts(s)) + ": " + checked // no pass, and not to be taken for one
+	}
 	if len(t.shown) == 0 && len(t.report.Gaps) == 0 {
 		text := "no findings: " + checked + " checked"
 		if s.Suppressed > 0 {
@@ -198,10 +201,18 @@ func (t *textWriter) summary() string {
 		}
 		return t.paint.good(text)
 	}
+	if s.Errors+s.Warnings == 0 && len(t.report.Gaps) == 0 {
+		return t.paint.good("no error, no warning, " + counts(s) + ": " + checked + " checked")
+	}
 	return t.paint.bold(counts(s)) + ": " + checked + " checked"
 }
 
-// counts names what was found, "no findings" for nothing.
+// SummaryLine says in a line what a report holds.
+func SummaryLine(r Report) string {
+	return newTextWriter(r, Options{}).summary()
+}
+
+// counts names what was found, "no findings" for nothing in something.
 func counts(s Summary) string {
 	var parts []string
 	add := func(n int, one string) {
@@ -212,7 +223,11 @@ func counts(s Summary) string {
 	add(s.Errors, "error")
 	add(s.Warnings, "warning")
 	add(s.Notes, "note")
-	if len(parts) == 0 {
+	switch {
+	case len(parts) > 0:
+	case s.Objects == 0:
+		parts = append(parts, "nothing was checked")
+	default:
 		parts = append(parts, "no findings")
 	}
 	add(s.Gaps, "gap")
@@ -229,12 +244,18 @@ func plural(n int, one string) string {
 	return strconv.Itoa(n) + " " + one + "s"
 }
 
-// more points to the page of the first rule that spoke.
+// more points to the page of the rule that spoke first of what is gravest.
 func (t *textWriter) more() {
 	if len(t.shown) == 0 {
 		return
 	}
-	id := t.shown[0].Rule
+	first := &t.shown[0]
+	for i := range t.shown {
+		if f := &t.shown[i]; !first.Severity.AtLeast(f.Severity) {
+			first = f
+		}
+	}
+	id := first.Rule
 	command := "vpnlint explain "
 	if slices.ContainsFunc(t.report.Rules, func(m finding.RuleMeta) bool { return m.ID == id && m.User }) {
 		command += "--rules DIR "

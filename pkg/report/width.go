@@ -100,7 +100,8 @@ func wrap(text string, width int) []string {
 }
 
 // splitWord cuts a word that is wider than width cells, behind a slash where
-// it can, else behind other punctuation; head is never empty.
+// it can, else behind other punctuation, and inside no address or range if there
+// is any other place; head is never empty.
 func splitWord(word string, width int) (head, tail string) {
 	graphemes := narrow().StringGraphemes(word)
 	used, end, slash, other := 0, 0, 0, 0
@@ -110,7 +111,7 @@ func splitWord(word string, width int) (head, tail string) {
 		}
 		g := graphemes.Value()
 		end += len(g)
-		if used <= width/3 {
+		if used <= width/3 || insideRange(word, end) {
 			continue
 		}
 		switch g {
@@ -126,6 +127,17 @@ func splitWord(word string, width int) (head, tail string) {
 		end = other
 	}
 	return word[:end], word[end:]
+}
+
+// insideRange reports whether a line that ends before end would break an address, a
+// range or a version: between two digits and at the colons of IPv6.
+func insideRange(word string, end int) bool {
+	isDigit := func(i int) bool { return i >= 0 && i < len(word) && word[i] >= '0' && word[i] <= '9' }
+	before, after := word[:end], word[end:]
+	if strings.HasSuffix(before, ":") && (strings.HasPrefix(after, "/") || strings.HasPrefix(after, ":")) || strings.HasSuffix(before, ":/") && isDigit(end) {
+		return true
+	}
+	return isDigit(end) && isDigit(end-2) && word[end-1] != ','
 }
 
 // wrapCommand breaks a line of shell at blanks outside of quotes, with the

@@ -23,6 +23,22 @@ func TestSpokenPaths(t *testing.T) {
 	}
 }
 
+func TestWrappedRanges(t *testing.T) {
+	for _, tc := range []struct {
+		text string
+		want []string
+	}{
+		{"10.0.0.0/8,172.16.0.0/12,fd00::/64", []string{"10.0.0.0/8,", "172.16.0.0/12,", "fd00::/64"}},
+		{"the-long-name-of-a-pool/10.0.0.0/8", []string{"the-long-name-of-a-", "pool/10.0.0.0/8"}},
+		{"charts/openvpn-1.2.3/values.yaml", []string{"charts/", "openvpn-1.2.3/", "values.yaml"}},
+		{strings.Repeat("1.", 15), []string{"1.1.1.1.1.1.1.1.1.1.", "1.1.1.1.1."}},
+	} {
+		if got := wrap(tc.text, 20); !slices.Equal(got, tc.want) {
+			t.Errorf("%s: %q, want %q", tc.text, got, tc.want)
+		}
+	}
+}
+
 // What is wrapped is the same command: a shell joins the lines again.
 func TestWrappedCommands(t *testing.T) {
 	for _, tc := range []struct {

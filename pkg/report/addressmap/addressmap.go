@@ -21,7 +21,7 @@ import (
 	"slices"
 )
 
-// Map is what is drawn.
+// Map is what is drawn: a row a use of addresses, all on one axis to scale.
 type Map struct {
 	// Title is read to people who do not see the picture.
 	Title string
@@ -37,7 +37,7 @@ type Group struct {
 	Marks []Mark
 }
 
-// Lane is one use of addresses.
+// Lane is one use of addresses: the pods of a cluster, the networks behind a VPN.
 type Lane struct {
 	Name string
 	// Class chooses the colour: one of Classes; anything else is grey.
