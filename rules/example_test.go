@@ -57,7 +57,7 @@ func TestPagesAreComplete(t *testing.T) {
 		at := 0
 		for _, section := range []string{
 			"\n## What happens\n", "\n## When it fires\n", "\n## When it stays silent\n", "\n## What to do\n", "\n## Example\n",
-			"/bad`:", "\nvpnlint says:\n", "/good`:", "\n## How to verify it on a running cluster\n\n", "\n## How to suppress it\n", "\n## Sources\n\n- [",
+			"/bad`:", "\nvpnlint says", "/good`:", "\n## How to verify it on a running cluster\n\n", "\n## How to suppress it\n", "\n## Sources\n\n- [",
 		} {
 			i := strings.Index(page[at:], section)
 			if i < 0 {

@@ -23,7 +23,7 @@ const speaksOfUnknown = "vpn201 .facts.sites.remote_state"
 // be seen. Their Rego tests show that.
 var written = []string{
 	"VPN104", "VPN105", "VPN201", "VPN202", "VPN203", "VPN204", "VPN205", "VPN206", "VPN207", "VPN208", "VPN211",
-	"VPN306", "VPN310", "VPN401", "VPN404", "VPN405", "VPN406", "VPN407",
+	"VPN306", "VPN310", "VPN401", "VPN403", "VPN404", "VPN405", "VPN406", "VPN407",
 }
 
 // What is not known fires no rule: in what the rules see of each bad example,

@@ -37,7 +37,7 @@
 #   severities: [warning, error]
 #   family: forwarding
 #   claims:
-#     - F1: "clients reach the gateway itself and every packet for anything behind it is dropped"
+#     - F1: "reach the gateway itself, and its kernel drops every packet for anything behind it"
 #     - F2: "nothing in this pod's manifest turns IPv4 forwarding on"
 #     - F4: "net.ipv4.ip_forward is what the node hands to a new sandbox"
 #     - F10: "end at a proxy in front of them: nothing is forwarded then"
@@ -47,11 +47,14 @@
 #     here. **Error** where a CNI of the same cluster in view writes 0 into every new pod: Calico
 #     without `containerIPForwarding: Enabled` or `allow_ip_forwarding`. **Warning** otherwise.
 #   silent: |
+#     - everything that the gateway's tunnels carry is IPv6
 #     - the pod's `securityContext.sysctls` sets it
 #     - a privileged init or main container writes it before the VPN needs it, in any spelling
 #     - the image writes it and has the privilege
 #     - `hostNetwork: true`, or a data plane in user space
-#     - nodes or CNI in view guarantee it in every pod
+#     - the plan says `podForwarding: guaranteed`, or nodes or CNI in view guarantee it in every pod: GKE's
+#       `linuxNodeConfig.sysctls`, CRI-O's `default_sysctls`, the tuning plugin, `defaultPodSysctls`
+#     - VPN102, VPN103, VPN106 or VPN107 reports the pod
 #     - a script that might set it cannot be seen
 #   remedy: "Declare it where it lasts: the pod sysctl net.ipv4.ip_forward=1 (the kubelet must allow it), or a privileged init container that runs sysctl -w net.ipv4.ip_forward=1; in a chart, throw its switch."
 #   verify: [forwarding, ladder]
@@ -60,10 +63,9 @@
 package vpnlint.rules.vpn101
 
 import data.vpnlint.lib.pods
-import data.vpnlint.lib.text
 
 findings contains finding if {
-	some pod in pods.forwarders
+	some pod in pods.forwarders4
 	ipv4 := pod.forwarding.ipv4
 	ipv4.state == "absent"
 	finding := {
@@ -83,15 +85,15 @@ severity(ipv4) := "error" if ipv4.turned_off == "present"
 severity(ipv4) := "warning" if ipv4.turned_off != "present"
 
 message(pod, ipv4) := sprintf(
-	"nothing in this pod's manifest turns IPv4 forwarding on, and the cluster's CNI writes 0 into every new pod (%s): clients of %s reach the gateway itself, every packet for anything behind it is dropped",
-	[ipv4.turned_off_by, text.containers(pods.data_plane(pod))],
+	"nothing in this pod's manifest turns IPv4 forwarding on, and the cluster's CNI writes 0 into every new pod (%s): %s",
+	[ipv4.turned_off_by, pods.dropped(pod)],
 ) if {
 	ipv4.turned_off == "present"
 }
 
 message(pod, ipv4) := sprintf(
-	"nothing in this pod's manifest turns IPv4 forwarding on for %s: net.ipv4.ip_forward is what the node hands to a new sandbox; where that is 0, clients reach the gateway itself and every packet for anything behind it is dropped",
-	[text.containers(pods.data_plane(pod))],
+	"nothing in this pod's manifest turns IPv4 forwarding on: net.ipv4.ip_forward is what the node hands to a new sandbox; where that is 0, %s",
+	[pods.dropped(pod)],
 ) if {
 	ipv4.turned_off != "present"
 }
@@ -100,13 +102,13 @@ related(ipv4) := array.concat(
 	[{"ref": ipv4.turned_off_ref, "says": "forwarding is turned off in every pod of the cluster here"} |
 		ipv4.turned_off == "present"
 	],
-	[{"ref": e.ref, "says": sprintf("%s has no effect: %s", [e.says, why(e)])} |
+	[{"ref": e.ref, "says": sprintf("%s: %s", [e.says, why(e)])} |
 		some e in ipv4.evidence
 		e.value == "1"
 		e.effective == "absent"
 	],
 )
 
-why(e) := "the container may not write it" if e.when != "after"
+why(e) := "without effect, for the container may not write it" if e.how != "kubectl-exec"
 
-why(e) := "it comes too late" if e.when == "after"
+why(e) := "it lasts until the pod restarts" if e.how == "kubectl-exec"

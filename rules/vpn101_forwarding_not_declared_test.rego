@@ -37,12 +37,15 @@ test_fires_when_the_image_may_not_write_it if {
 	some f in found
 	f.related == [{
 		"ref": testing.ref("/image"),
-		"says": "the image's start script has no effect: the container may not write it",
+		"says": "the image's start script: without effect, for the container may not write it",
 	}]
 }
 
 test_fires_when_no_container_is_recognised if {
-	count(vpn101.findings) == 1 with input as testing.pods([testing.pod({"containers": []})])
+	found := vpn101.findings with input as testing.pods([testing.pod({"containers": []})])
+	count(found) == 1
+	some f in found
+	contains(f.message, "where that is 0, clients reach the gateway itself")
 }
 
 test_silent_when_set if {
@@ -69,4 +72,16 @@ test_silent_when_need_unknown if {
 		testing.forwarding([]),
 		{"needed": "unknown"},
 	)})])
+}
+
+test_says_who_drops_what if {
+	some f in vpn101.findings with input as with_ipv4({})
+	endswith(f.message, "where that is 0, clients of container vpn reach the gateway itself, and its kernel drops every packet for anything behind it")
+}
+
+test_says_that_kubectl_exec_does_not_last if {
+	some f in vpn101.findings with input as with_ipv4({"evidence": [testing.evidence({
+		"how": "kubectl-exec", "effective": "absent", "when": "after", "says": "kubectl exec vpn -- sysctl -w net.ipv4.ip_forward=1",
+	})]})
+	{r.says | some r in f.related} == {"kubectl exec vpn -- sysctl -w net.ipv4.ip_forward=1: it lasts until the pod restarts"}
 }

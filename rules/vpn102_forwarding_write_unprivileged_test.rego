@@ -69,3 +69,36 @@ test_silent_for_a_layer_4_proxy if {
 test_silent_when_unknown if {
 	count(vpn102.findings) == 0 with input as with_evidence([object.union(refused, {"effective": "unknown"})])
 }
+
+test_says_what_is_left_of_forwarding if {
+	some f in vpn102.findings with input as with_evidence([refused])
+	contains(f.message, "takes its container with it, and one that goes on leaves net.ipv4.ip_forward as the node handed it to the sandbox; where that is 0, clients of container vpn")
+}
+
+test_says_that_the_script_goes_on if {
+	some f in vpn102.findings with input as with_evidence([object.union(refused, {"tolerant": true})])
+	contains(f.message, "the write fails, and the script goes on and leaves net.ipv4.ip_forward as the node handed it")
+}
+
+test_says_that_the_cni_leaves_0 if {
+	some f in vpn102.findings with input as testing.pods([testing.pod({"forwarding": object.union(
+		testing.forwarding([]),
+		{"ipv4": testing.family({"evidence": [refused], "turned_off": "present", "turned_off_by": "Calico"})},
+	)})])
+	contains(f.message, "leaves net.ipv4.ip_forward at 0, which the cluster's CNI writes into every new pod (Calico): clients")
+}
+
+test_says_that_forwarding_stays_on if {
+	some f in vpn102.findings with input as with_evidence([refused, testing.evidence({"how": "pod-sysctl", "says": "net.ipv4.ip_forward=1"})])
+	endswith(f.message, "one that goes on leaves forwarding on all the same (net.ipv4.ip_forward=1)")
+	not contains(f.message, "drops")
+}
+
+test_says_that_ipv6_starts_with_0 if {
+	some f in vpn102.findings with input as testing.pods([testing.pod({"forwarding": object.union(
+		testing.forwarding([]),
+		{"ipv6": testing.family({"evidence": [refused]})},
+	)})])
+	endswith(f.message, "the gateway's kernel drops the IPv6 packets that clients of container vpn send to anything behind it")
+	not contains(f.message, "as the node handed")
+}

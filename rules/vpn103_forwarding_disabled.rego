@@ -13,7 +13,7 @@
 #   severities: [error]
 #   family: forwarding
 #   claims:
-#     - F1: "clients of container openvpn reach the gateway itself, every packet for anything behind it is dropped"
+#     - F1: "clients of container openvpn reach the gateway itself, and its kernel drops every packet for anything behind it"
 #     - F2: "turns forwarding off in the network namespace of a VPN gateway"
 #   fires: |
 #     A gateway pod sets `net.ipv4.ip_forward` (or `net.ipv4.conf.all.forwarding`) to 0: in its
@@ -30,10 +30,9 @@
 package vpnlint.rules.vpn103
 
 import data.vpnlint.lib.pods
-import data.vpnlint.lib.text
 
 findings contains finding if {
-	some pod in pods.forwarders
+	some pod in pods.forwarders4
 	pod.forwarding.ipv4.state == "absent"
 	some off in pod.forwarding.ipv4.evidence
 	off.how in {"pod-sysctl", "script", "hook", "config-hook"}
@@ -44,8 +43,8 @@ findings contains finding if {
 		"ref": off.ref,
 		"pod": pod.id,
 		"message": sprintf(
-			"\"%s\" turns forwarding off in the network namespace of a VPN gateway: clients of %s reach the gateway itself, every packet for anything behind it is dropped",
-			[off.says, text.containers(pods.data_plane(pod))],
+			"\"%s\" turns forwarding off in the network namespace of a VPN gateway: %s",
+			[off.says, pods.dropped(pod)],
 		),
 		"containers": pods.data_plane(pod),
 		"verify": pods.gateway_checks(pod),

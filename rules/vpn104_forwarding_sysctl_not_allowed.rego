@@ -14,7 +14,11 @@
 #   `kubelet-arg`, and Config Connector's `kubeletConfig`. Which of several configurations a node uses
 #   is not known, so one that allows the sysctl is enough.
 #
-#   **Where the wire disagrees with the folklore.** An init container that writes the sysctl needs no
+#   The plan may say it as well: `allowedUnsafeSysctls` of a cluster.
+#
+#   **Where the wire disagrees with the folklore.** Such a pod does not hang in
+#   `CreateContainerConfigError`, as is sometimes said: its phase is Failed, the reason
+#   `SysctlForbidden`. An init container that writes the sysctl needs no
 #   entry in any list, but must be privileged. And for IPv4 forwarding the setting may be there
 #   already: a new network namespace takes it over from the node (measured on Linux 6.18).
 # related_resources:
@@ -33,7 +37,7 @@
 #     A pod with a VPN in it sets an unsafe sysctl. **Warning** when kubelet configurations of its
 #     cluster are in view and none allows it; **note** when none is in view.
 #   silent: |
-#     - a kubelet configuration of the cluster allows it, by name or by a pattern
+#     - a kubelet configuration of the cluster, or the plan, allows it, by name or by a pattern
 #     - the sysctl is safe, in any version of Kubernetes
 #     - the pod has no VPN in it
 #     - the pod is on the host network: it is refused for that reason, whatever the kubelet allows
@@ -68,14 +72,14 @@ findings contains finding if {
 severities := {"refused": {"warning"}, "unseen": {"note"}, "allowed": set(), "unknown": set()}
 
 message(sysctl) := sprintf(
-	"%s is an unsafe sysctl that no kubelet configuration of the cluster allows: the pod is scheduled, and then its kubelet refuses it with SysctlForbidden; no packet is ever forwarded",
+	"%s is an unsafe sysctl that no kubelet configuration of the cluster allows: the pod is scheduled, and then its kubelet refuses it with SysctlForbidden, so that none of its containers starts",
 	[sysctl.name],
 ) if {
 	sysctl.allowed == "refused"
 }
 
 message(sysctl) := sprintf(
-	"%s is an unsafe sysctl, and no kubelet configuration in the tree says that nodes allow it: where they do not, the pod is scheduled and then refused with SysctlForbidden",
+	"%s is an unsafe sysctl, and no kubelet configuration in the tree says that nodes allow it: where they do not, the pod is scheduled and then refused with SysctlForbidden, and none of its containers starts",
 	[sysctl.name],
 ) if {
 	sysctl.allowed == "unseen"

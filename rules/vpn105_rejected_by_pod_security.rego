@@ -29,12 +29,17 @@
 #     - C11: "forbids non-default capabilities"
 #   fires: |
 #     A pod whose containers carry a VPN violates the level that its namespace enforces, at the version
-#     that the namespace pins. One finding a pod.
+#     that the namespace pins. One finding a pod. Pods that operators make are judged as they will be, at
+#     the object that asks for them: proxies of Tailscale's operator in its own namespace (at the
+#     Connector, ProxyGroup, Service or Ingress, or at the ProxyClass that changes them), servers of
+#     wireguard-operator, NetBird's routing peers. So are pods to which the webhook of the pod-gateway or
+#     of NetBird adds a container, at the label, annotation or profile that makes it do so.
 #   silent: |
 #     - the namespace is not in the tree, has no enforce label or enforces *privileged*
 #     - only `audit` or `warn` are set
 #     - the pod carries no VPN, or meets the level
 #     - the label's value, or the field in question, cannot be read
+#     - an operator's namespace or the ProxyClass is not in the tree
 #   remedy: "Move the pod to a namespace that enforces privileged, or use a user-space mode of the image that needs none of this."
 #   verify: [admission]
 #   needs: [facts.pods.rejections]
@@ -52,17 +57,37 @@ findings contains finding if {
 		"ref": first.ref,
 		"pod": pod.id,
 		"message": sprintf(
-			"namespace %s enforces the %s Pod Security level (%s), which forbids %s: no pod of this workload is ever made, and the tunnel of %s never comes up",
-			[namespace(pod), first.level, first.version, text.list([r.says | some r in pod.rejections]), text.containers(pods.data_plane(pod))],
+			"namespace %s enforces the %s Pod Security level (%s), which forbids %s: no pod of %s is ever made, and the tunnel of %s never comes up",
+			[namespace(pod), first.level, first.version, text.list([trim_prefix(r.says, "forbidden ") | some r in pod.rejections]), subject(pod), text.containers(carriers(pod))],
 		),
-		"containers": {c.name | some c in pod.containers},
+		"containers": ({c.name | some c in pod.containers} | added(pod)),
 		"related": array.concat(
 			[{"ref": first.label_ref, "says": "the namespace's level is set here"}],
-			[{"ref": r.ref, "says": r.says} | some r in array.slice(pod.rejections, 1, count(pod.rejections))],
+			array.concat([{"ref": i.ref, "says": sprintf("%s adds container %s because of this", [i.by, i.name])} | some i in pod.injected], [{"ref": r.ref, "says": r.says} | some r in array.slice(pod.rejections, 1, count(pod.rejections))]),
 		),
 	}
 }
 
-namespace(pod) := pod.object.namespace if pod.object.namespace != ""
+# Where the place is elsewhere, the workload has to be named.
+subject(pod) := "this workload" if written(pod)
 
-namespace(pod) := "default" if pod.object.namespace == ""
+subject(pod) := sprintf("%s %s", [pod.object.kind, pod.object.name]) if {
+	not written(pod)
+	pod.maker == ""
+}
+
+subject(pod) := sprintf("%s for %s %s", [pod.maker, pod.object.kind, pod.object.name]) if pod.maker != ""
+
+written(pod) if {
+	pod.maker == ""
+	count(pod.injected) == 0
+}
+
+# What admission webhooks add to the pod.
+added(pod) := {i.name | some i in pod.injected}
+
+carriers(pod) := pods.data_plane(pod) | {i.name | some i in pod.injected; i.carries}
+
+namespace(pod) := pod.namespace if pod.namespace != ""
+
+namespace(pod) := "default" if pod.namespace == ""

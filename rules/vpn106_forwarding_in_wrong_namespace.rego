@@ -21,8 +21,8 @@
 #   severities: [warning, error]
 #   family: forwarding
 #   claims:
-#     - F2: "which is not in this pod's network namespace for good"
-#     - F4: "after a restart clients may reach the gateway itself and nothing behind it"
+#     - F2: "and that does not last in this pod's network namespace"
+#     - F4: "the pod has what its node had when its sandbox was made"
 #   fires: |
 #     **Error**: a pod with a VPN in it has `net.*` sysctls and `hostNetwork: true`. **Warning**: nothing
 #     in the gateway's own manifest turns forwarding on, and a workload of the same cluster writes it on
@@ -30,7 +30,8 @@
 #     that a directory around both declares; else the workload stands in the gateway's own chart,
 #     kustomization or directory, or one above or below it.
 #   silent: |
-#     - the gateway declares it as well, or anything else makes it certain in its namespace
+#     - the gateway declares it as well, or anything else makes it certain in its namespace, the plan's
+#       `podForwarding: guaranteed` among it
 #     - the other workload stands elsewhere in the tree, and neither the plan nor a directory around both
 #       says that they share a cluster: VPN101 speaks then
 #     - the other workload is a VPN itself, or writes only in its own pod
@@ -56,7 +57,7 @@ findings contains finding if {
 		"pod": pod.id,
 		"severity": "error",
 		"message": sprintf(
-			"%s is a sysctl of a network namespace, and with hostNetwork the pod has none of its own: Kubernetes refuses the pod, and no packet is ever forwarded",
+			"%s is a sysctl of a network namespace, and with hostNetwork the pod has none of its own: Kubernetes refuses the pod, and none of its containers starts",
 			[sysctl.name],
 		),
 		"containers": {c.name | some c in pod.containers},
@@ -65,7 +66,7 @@ findings contains finding if {
 }
 
 findings contains finding if {
-	some pod in pods.forwarders
+	some pod in pods.forwarders4
 	pod.forwarding.ipv4.state == "absent"
 	not sets_itself(pod)
 	found := writers(pod)
@@ -75,14 +76,28 @@ findings contains finding if {
 		"pod": pod.id,
 		"severity": "warning",
 		"message": sprintf(
-			"IPv4 forwarding for %s is set by %s, which is not in this pod's network namespace for good: what the pod starts with depends on which came first, and after a restart clients may reach the gateway itself and nothing behind it",
-			[text.containers(pods.data_plane(pod)), text.set_list({w.name | some w in found})],
+			"nothing but %s sets IPv4 forwarding for %s, and that does not last in this pod's network namespace: %s",
+			[text.set_list({w.name | some w in found}), text.containers(pods.data_plane(pod)), fate(pod, found)],
 		),
 		"containers": pods.data_plane(pod),
 		"related": [{"ref": w.ref, "says": w.says} | some w in found],
 		"verify": pods.gateway_checks(pod),
 	}
 }
+
+# What the pod has all the same. A value of the node reaches it when its sandbox
+# is made, if no CNI writes over it; one written with kubectl exec until it restarts.
+fate(pod, found) := sprintf(
+	"the pod has what its node had when its sandbox was made, and where that was 0, %s",
+	[pods.dropped(pod)],
+) if {
+	pod.forwarding.ipv4.turned_off != "present"
+	some writer in found
+	writer.how != "kubectl-exec"
+} else := sprintf("a new sandbox has net.ipv4.ip_forward %s", [pods.left(pod)]) if {
+	some writer in found
+	writer.how != "kubectl-exec"
+} else := sprintf("after a restart net.ipv4.ip_forward is %s", [pods.left(pod)])
 
 # Another rule speaks of what the pod itself tries.
 sets_itself(pod) if {
@@ -98,6 +113,7 @@ writers(pod) := [writer |
 	some how in reaches(other, evidence, pod)
 	writer := {
 		"name": sprintf("%s %s", [other.object.kind, other.object.name]),
+		"how": evidence.how,
 		"ref": evidence.ref,
 		"says": sprintf("%s: %s", [how, evidence.says]),
 	}
@@ -157,5 +173,16 @@ reaches(other, evidence, pod) := {"this sets it on the nodes"} if {
 	evidence.effective == "present"
 } else := {"this sets it until the pod restarts"} if {
 	evidence.how == "kubectl-exec"
-	contains(evidence.says, pod.object.name)
+	names(evidence, pod)
 } else := set()
+
+# What kubectl exec is told to enter: a workload, one of its pods, or what a
+# script finds out.
+names(evidence, pod) if split(evidence.target, "/")[count(split(evidence.target, "/")) - 1] == pod.object.name
+
+names(evidence, pod) if startswith(split(evidence.target, "/")[count(split(evidence.target, "/")) - 1], sprintf("%s-", [pod.object.name]))
+
+names(evidence, pod) if {
+	evidence.target == ""
+	contains(evidence.says, pod.object.name)
+}

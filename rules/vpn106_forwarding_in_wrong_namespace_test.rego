@@ -27,7 +27,7 @@ test_fires_for_a_writer_on_the_nodes if {
 	f.pod == "vpn"
 	f.ref == testing.ref("/spec/template/spec")
 	f.related[0].ref == testing.ref("/tuning")
-	contains(f.message, "is set by DaemonSet node-tuning")
+	contains(f.message, "nothing but DaemonSet node-tuning sets IPv4 forwarding for container vpn")
 }
 
 test_fires_for_a_job_that_enters_the_pod if {
@@ -120,4 +120,20 @@ test_silent_for_other_sysctls_on_the_host_network if {
 test_silent_when_unknown if {
 	forwarding := object.union(testing.forwarding([]), {"ipv4": testing.family({"state": "unknown"})})
 	count(vpn106.findings) == 0 with input as testing.pods([testing.pod({"forwarding": forwarding}), tuning])
+}
+
+test_says_what_the_pod_has_all_the_same if {
+	some f in vpn106.findings with input as testing.pods([testing.pod({}), tuning])
+	contains(f.message, "the pod has what its node had when its sandbox was made, and where that was 0, clients of container vpn")
+}
+
+test_says_what_is_left_after_a_restart if {
+	some f in vpn106.findings with input as testing.pods([testing.pod({}), job("kubectl exec deploy/vpn -- sysctl -w net.ipv4.ip_forward=1")])
+	contains(f.message, "after a restart net.ipv4.ip_forward is as the node handed it to the sandbox; where that is 0, clients")
+}
+
+test_says_that_the_nodes_value_does_not_reach_past_a_cni if {
+	off := object.union(testing.forwarding([]), {"ipv4": testing.family({"turned_off": "present", "turned_off_by": "Calico"})})
+	some f in vpn106.findings with input as testing.pods([testing.pod({"forwarding": off}), tuning])
+	contains(f.message, "a new sandbox has net.ipv4.ip_forward at 0, which the cluster's CNI writes into every new pod (Calico): clients")
 }

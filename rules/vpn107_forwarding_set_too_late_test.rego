@@ -12,7 +12,7 @@ test_fires_for_a_post_start_hook if {
 	count(found) == 1
 	some f in found
 	f.ref == testing.ref("/postStart")
-	contains(f.message, "only \"sysctl -w net.ipv4.ip_forward=1\" in container vpn")
+	contains(f.message, "only \"sysctl -w net.ipv4.ip_forward=1\" in the postStart hook of container vpn turns")
 }
 
 test_fires_for_a_container_further_down if {
@@ -50,4 +50,10 @@ test_silent_for_a_client if {
 test_silent_when_unknown if {
 	forwarding := object.union(testing.forwarding([]), {"ipv4": testing.family({"state": "unknown", "evidence": [late]})})
 	count(vpn107.findings) == 0 with input as testing.pods([testing.pod({"forwarding": forwarding})])
+}
+
+test_says_what_the_pod_has_until_then if {
+	some f in vpn107.findings with input as with_evidence([object.union(late, {"how": "script", "container": "late"})])
+	contains(f.message, "in container late turns IPv4 forwarding on, and it runs after the VPN has started")
+	contains(f.message, "net.ipv4.ip_forward is as the node handed it to the sandbox; where that is 0, clients of container vpn")
 }

@@ -2,10 +2,11 @@
 # title: a VPN gateway hands out IPv6 and does not forward it
 # description: |
 #   IPv6 has a forwarding switch of its own, `net.ipv6.conf.all.forwarding`. Setting
-#   `net.ipv4.ip_forward` does not touch it, and unlike IPv4 a new network namespace always starts with
-#   0, whatever the node has. A gateway that gives its clients IPv6 addresses, or announces IPv6
-#   routes, then takes their IPv6 packets and drops them. Clients prefer IPv6, so that names with both
-#   kinds of addresses hang or fall back slowly while IPv4 addresses work.
+#   `net.ipv4.ip_forward` does not touch it, and unlike IPv4 a new network namespace starts with 0,
+#   whatever the node has (unless `net.core.devconf_inherit_init_net` on the node says otherwise). A
+#   gateway that gives its clients IPv6 addresses, or announces IPv6 routes, then takes their IPv6
+#   packets and drops them. Clients prefer IPv6, so that names with both kinds of addresses hang or
+#   fall back slowly while IPv4 addresses work.
 #
 #   Either forward both families or give the clients IPv4 only.
 # related_resources:
@@ -19,7 +20,7 @@
 #   severities: [warning]
 #   family: forwarding
 #   claims:
-#     - F2: "which starts as 0 in every new network namespace"
+#     - F2: "which starts as 0 in a new network namespace"
 #   fires: |
 #     A gateway has an IPv6 client pool or tunnel address, the image's default included, or advertises
 #     IPv6 routes, and nothing in its manifest sets `net.ipv6.conf.all.forwarding=1`.
@@ -49,7 +50,7 @@ findings contains finding if {
 		"ref": pod.ref,
 		"pod": pod.id,
 		"message": sprintf(
-			"%s carries IPv6 (%s), and nothing in this pod's manifest sets net.ipv6.conf.all.forwarding=1, which starts as 0 in every new network namespace: IPv6 packets of its clients are dropped",
+			"%s carries IPv6 (%s), and nothing in this pod's manifest sets net.ipv6.conf.all.forwarding=1, which starts as 0 in a new network namespace: the gateway's kernel drops its clients' IPv6 packets",
 			[text.containers(pods.data_plane(pod)), text.set_list({p.prefix | some p in found})],
 		),
 		"containers": pods.data_plane(pod),

@@ -35,7 +35,7 @@
 #   family: forwarding
 #   claims:
 #     - F8: "nothing in this pod translates the clients' pool 10.246.0.0/24"
-#     - M9: "requests of clients are forwarded with pool addresses, and the replies find no way back"
+#     - M9: "requests of clients leave it with pool addresses, and the replies find no way back"
 #   fires: |
 #     A gateway with a private client pool forwards in the kernel, nothing in the pod masquerades the
 #     pool, and nothing in the tree leads it back. **Error** when what the image does by itself is known
@@ -76,15 +76,18 @@ findings contains finding if {
 		"pod": pod.id,
 		"severity": severity(tunnel),
 		"message": sprintf(
-			"nothing in this pod translates the clients' pool %s (%s), and nothing in the tree leads it back here: requests of clients are forwarded with pool addresses, and the replies find no way back",
-			[text.set_list(private(tunnel)), tunnel.masquerade.why],
+			"nothing in this pod translates the clients' pool %s (%s), and nothing in the tree leads it back here: requests of clients leave it with pool addresses, and %s",
+			[text.set_list(private(tunnel)), tunnel.masquerade.why, lost(pod)],
 		),
 		"containers": pods.data_plane(pod),
-		"related": [{"ref": p.ref, "says": sprintf("clients get addresses of %s", [p.prefix])} |
-			some p in tunnel.pool
-			places.written(p.ref)
-			p.prefix in private(tunnel)
-		],
+		"related": array.concat(
+			[{"ref": p.ref, "says": sprintf("clients get addresses of %s", [p.prefix])} |
+				some p in tunnel.pool
+				places.written(p.ref)
+				p.prefix in private(tunnel)
+			],
+			[{"ref": c.source_check.ref, "says": c.source_check.why} | some c in checkers(pod); places.written(c.source_check.ref)],
+		),
 		"missing": ["MASQUERADE", "SNAT"],
 		"verify": pods.gateway_checks(pod),
 	}
@@ -119,6 +122,24 @@ findings contains finding if {
 		"verify": pods.gateway_checks(pod),
 	}
 }
+
+# Where the packets end: at the node, if its CNI checks sources, else the replies.
+lost(pod) := sprintf("%s drops them at the node, because they are not the pod's own", [text.set_list({title(c.cni) | some c in checkers(pod)})]) if {
+	count(checkers(pod)) > 0
+} else := "the replies find no way back"
+
+# Further interfaces are nothing that the CNI checks.
+checkers(pod) := [c |
+	pod.attached.state == "absent"
+	not pod.annotations["cni.projectcalico.org/allowedSourcePrefixes"]
+	some c in pods.clusters(pod)
+	c.source_check.state == "present"
+	c.cni in {"calico", "cilium"}
+]
+
+title("calico") := "Calico"
+
+title("cilium") := "Cilium"
 
 # What the CNI makes of the pod's packets with the clients' addresses.
 checked(pod, cluster) := sprintf(

@@ -138,3 +138,9 @@ test_silent_for_the_source_check_when_unknown if {
 	count(vpn109.findings) == 0 with input as to_pod({"cluster_known": "unknown"}, {}, {})
 	count(vpn109.findings) == 0 with input as to_pod({}, {"masquerade": testing.switch("unknown")}, {})
 }
+
+test_says_that_the_cni_drops_the_requests if {
+	some f in vpn109.findings with input as to_pod({}, {"pool_routed": testing.switch("absent")}, {"plan": testing.planned({})})
+	endswith(f.message, "requests of clients leave it with pool addresses, and Calico drops them at the node, because they are not the pod's own")
+	testing.ref("/calico") in {r.ref | some r in f.related}
+}

@@ -35,7 +35,6 @@
 package vpnlint.rules.vpn110
 
 import data.vpnlint.lib.pods
-import data.vpnlint.lib.text
 
 findings contains finding if {
 	some pod in input.facts.pods
@@ -48,8 +47,8 @@ findings contains finding if {
 		"ref": rule.ref,
 		"pod": pod.id,
 		"message": sprintf(
-			"\"%s\" translates only what leaves by %s, and %s: what clients of %s send out by another interface keeps its pool address, and the replies find no way back",
-			[rule.says, rule.name, place.says, text.containers(pods.data_plane(pod))],
+			"\"%s\" translates only what leaves by %s, and %s: what %s send out by another interface keeps its pool address, and the replies find no way back",
+			[rule.says, rule.name, place.says, pods.clients(pod)],
 		),
 		"containers": pods.data_plane(pod),
 		"related": [{"ref": place.ref, "says": place.note}],
@@ -77,7 +76,7 @@ elsewhere(pod) := {{
 	pod.host_network.value == "true"
 } else := {{
 	"ref": pod.attached.ref,
-	"says": "the pod has further networks, whose interfaces are named net1 and so on",
+	"says": sprintf("the pod has further networks (%s), whose interfaces are named otherwise", [pod.attached.why]),
 	"note": "further networks are attached here",
 }} if {
 	pod.host_network.value == "false"

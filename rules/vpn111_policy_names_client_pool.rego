@@ -2,10 +2,11 @@
 # title: a policy names the client pool, which nobody sees
 # description: |
 #   A gateway that masquerades its clients' pool sends their packets on with its own address. Network
-#   policies, cloud firewalls and allow-lists look at packets after that translation: they see the
-#   address of the gateway's pod, or of its node, and never one of the pool. A rule that admits the
-#   pool matches nothing, and the clients are kept out without a word; a rule that denies it lets them
-#   in.
+#   policies, cloud firewalls and allow-lists look at these packets after that translation: they see the
+#   address of the gateway's pod, or of its node, and not one of the pool. A rule that admits the pool
+#   matches none of them, and the clients are kept out without a word; a rule that denies it lets them
+#   in. Only a host that is a member of the same VPN itself sends and receives with addresses of the
+#   pool, inside the tunnel, where no policy of the cluster looks.
 #
 #   Select the gateway's pod instead (`namespaceSelector` and `podSelector`), or stop translating and
 #   route the pool. Who may use the VPN at all is decided on the gateway.
@@ -18,7 +19,7 @@
 #   severities: [warning]
 #   family: forwarding
 #   claims:
-#     - F9: "no packet has such a source when NetworkPolicy is asked, so that this rule never matches"
+#     - F9: "what clients send through the gateway has that source"
 #   fires: |
 #     A NetworkPolicy, a policy of Calico or Cilium, or a ComputeFirewall names a source range that
 #     equals or lies inside the client pool of a gateway of its cluster that masquerades the pool.
@@ -45,18 +46,20 @@ findings contains finding if {
 	hidden := [h | some h in pools; same_cluster(h.pod, block); inside(h.prefix, block.prefix)]
 	count(hidden) > 0
 	pod := hidden[0].pod
+	containers := {name | some h in hidden; some name in pods.data_plane(h.pod)}
 	finding := {
 		"ref": block.ref,
 		"message": sprintf(
-			"%s, which %s translates into its own address: no packet has such a source when %s is asked, so that this rule never matches",
-			[place(block.prefix, hidden[0].prefix), text.containers(pods.data_plane(pod)), block.object.kind],
+			"%s, which %s translates into the gateway's own address: what clients send through the gateway has that source, and this entry of the %s matches none of it",
+			[place(block.prefix, hidden[0].prefix), text.containers(containers), block.object.kind],
 		),
+		"containers": containers,
 		"clusters": pod.clusters,
 		"related": array.concat(
 			[{"ref": h.tunnel.masquerade.ref, "says": h.tunnel.masquerade.why} | some h in hidden; places.written(h.tunnel.masquerade.ref)],
 			[{"ref": h.at, "says": sprintf("the clients' pool %s", [h.prefix])} | some h in hidden; places.written(h.at)],
 		),
-		"verify": {"workload": pod.workload, "namespace": pod.object.namespace, "destination": block.prefix},
+		"verify": {"workload": pod.workload, "namespace": pod.namespace, "destination": block.prefix},
 	}
 }
 

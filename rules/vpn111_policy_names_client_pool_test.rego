@@ -23,6 +23,7 @@ test_fires_for_the_pool if {
 	some f in found
 	f.ref == testing.ref("/cidr")
 	contains(f.message, "10.8.0.0/24 is the client pool, which container vpn translates")
+	f.containers == {"vpn"}
 	f.related[0].ref == testing.ref("/switch")
 }
 

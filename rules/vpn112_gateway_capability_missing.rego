@@ -23,7 +23,7 @@
 #   severities: [error, warning]
 #   family: forwarding
 #   claims:
-#     - C11: "has neither NET_ADMIN nor privilege: it can make no interface and no route"
+#     - C11: "has neither NET_ADMIN nor privilege: the kernel lets it make no interface and no route"
 #   fires: |
 #     **Error**: a container whose image is known to need `NET_ADMIN` has neither that, `ALL`, nor
 #     `privileged`; or its image makes the tun device itself, `MKNOD` is dropped and no tun device is
@@ -59,7 +59,7 @@ findings contains finding if {
 
 lacks(container) := {{
 	"ref": container.security_ref, "severity": "error",
-	"says": "has neither NET_ADMIN nor privilege: it can make no interface and no route, and stops when it tries; the tunnel never comes up",
+	"says": "has neither NET_ADMIN nor privilege: the kernel lets it make no interface and no route, and the tunnel never comes up",
 }} if {
 	not may(container, "NET_ADMIN")
 } else := {{
@@ -73,7 +73,7 @@ lacks(container) := {{
 	not may(container, "MKNOD")
 } else := {{
 	"ref": container.non_root.ref, "severity": "warning",
-	"says": "does not run as user 0, and NET_ADMIN is not effective for another one: its attempts to make interface and routes are refused",
+	"says": "has NET_ADMIN but does not run as user 0, and an added capability is not effective for another user: unless the image marks its program to keep it, the kernel refuses to make interface and routes, and the tunnel does not come up",
 }} if {
 	container.non_root.state == "present"
 } else := set()

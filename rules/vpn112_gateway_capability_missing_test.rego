@@ -71,3 +71,10 @@ test_silent_when_unknown if {
 test_silent_when_privilege_is_unknown if {
 	count(vpn112.findings) == 0 with input as with_container({"capabilities": [], "privileged": "unknown"})
 }
+
+test_says_that_the_capability_is_there if {
+	some f in vpn112.findings with input as testing.pods([testing.pod({"containers": [testing.container({
+		"non_root": {"state": "present", "value": "1000", "ref": testing.ref("/runAsUser")},
+	})]})])
+	contains(f.message, "has NET_ADMIN but does not run as user 0")
+}

@@ -51,12 +51,16 @@ findings contains finding if {
 		"ref": copies.ref,
 		"pod": pod.id,
 		"message": sprintf(
-			"%s, and all share the key and the client pool %s of %s: a client whose packets reach another pod than its session is dropped there",
-			[copies.says, text.set_list(shared), text.containers(pods.data_plane(pod))],
+			"%s, and all share the key and the client %s of %s: a client whose packets reach another pod than its session is dropped there",
+			[copies.says, pools(shared), text.containers(pods.data_plane(pod))],
 		),
 		"containers": pods.data_plane(pod),
 	}
 }
+
+pools(shared) := sprintf("pool %s", [text.set_list(shared)]) if count(shared) == 1
+
+pools(shared) := sprintf("pools %s", [text.set_list(shared)]) if count(shared) > 1
 
 several(pod) := {{"ref": pod.replicas_ref, "says": sprintf("%d replicas run at once", [pod.replicas])}} if {
 	pod.replicas > 1

@@ -57,3 +57,9 @@ test_silent_for_a_client if {
 test_silent_when_unknown if {
 	count(vpn113.findings) == 0 with input as gateway({"replicas": 2, "role": "unknown"})
 }
+
+test_says_pools_of_two if {
+	pool := testing.tunnel({"side": "server", "pool": testing.prefixes(["10.8.0.0/24", "fd00:8::/64"])})
+	some f in vpn113.findings with input as testing.pods([testing.pod({"replicas": 2, "tunnels": [pool]})])
+	contains(f.message, "share the key and the client pools 10.8.0.0/24 and fd00:8::/64 of container vpn")
+}

@@ -24,15 +24,19 @@
 #     - M2: "the exemption 10.0.0.0/8 covers 10.20.0.0/16 behind warehouse"
 #     - M5: "the narrowest list is 10.44.0.0/14, 10.130.0.0/20"
 #   fires: |
-#     An explicit list covers a VPN destination, or part of one: that of a masquerade agent, of Autopilot's
+#     An explicit list covers a VPN destination, or part of one: that of a masquerade agent (of one that
+#     AKS runs its ConfigMap `azure-ip-masq-agent-config`), of Autopilot's
 #     EgressNATPolicies, `AWS_VPC_K8S_CNI_EXCLUDE_SNAT_CIDRS`, a disabled IPPool of Calico's, or Cilium's
-#     `ipv4-native-routing-cidr`. **Error** when that destination must
-#     see node addresses: the tunnel's local selectors or advertisements leave the pod range out.
+#     `ipv4-native-routing-cidr`; also as values of Cilium's or Calico's chart in a HelmRelease, an
+#     Application, a HelmChart or HelmChartConfig. **Error** when that destination must
+#     see node addresses: the plan says `sourceAddress: node`, or the tunnel's local selectors or
+#     advertisements leave the pod range out.
 #     **Warning** when nothing says which address the far side expects, or when an entry is a whole
 #     private block far beyond the pod range and a VPN with unknown destinations is in view.
 #   silent: |
 #     - no VPN in view, or the list's excess meets none of its destinations
-#     - the destination is meant to see pod addresses: the tunnel's local selectors hold the pod range
+#     - the destination is meant to see pod addresses: the plan says `sourceAddress: pod`, or the tunnel's
+#       local selectors hold the pod range
 #     - a disabled IPPool or Cilium's native range holds it, and nothing says which address is expected:
 #       both are written for networks that route pod addresses
 #     - a CiliumEgressGatewayPolicy names the destination
@@ -57,13 +61,14 @@ findings contains finding if {
 		"ref": entry.ref,
 		"severity": severity(targets),
 		"message": sprintf(
-			"the exemption %s covers %s, so packets of pods%s keep their pod address on the way there; %s%s",
+			"the exemption %s %s, so packets of pods%s keep their pod address on the way there; %s%s",
 			[
-				entry.prefix, text.set_list(masquerade.behind(targets)), text.of_cluster(agent.cluster),
+				entry.prefix, covers(entry, targets), text.of_cluster(agent.cluster),
 				masquerade.fate(targets), masquerade.narrowest(agent),
 			],
 		),
 		"related": array.concat(masquerade.related(targets), places.ranges(agent.pod_ranges)),
+		"containers": {agent.container | agent.container != ""},
 		"clusters": masquerade.clusters(agent),
 		"verify": masquerade.verify(agent, targets),
 	}
@@ -93,9 +98,19 @@ findings contains finding if {
 			[{"ref": site.ref, "says": sprintf("%s: its destinations are not in view", [site.name])} | some site in hidden],
 			places.ranges(agent.pod_ranges),
 		),
+		"containers": {agent.container | agent.container != ""},
 		"clusters": masquerade.clusters(agent),
 		"verify": masquerade.verify(agent, []),
 	}
+}
+
+# The entry may be the destination itself.
+covers(entry, targets) := sprintf("is a network behind %s", [text.set_list({masquerade.site(t) | some t in targets})]) if {
+	masquerade.covered(targets) == {entry.prefix}
+}
+
+covers(entry, targets) := sprintf("covers %s", [text.set_list(masquerade.behind(targets))]) if {
+	masquerade.covered(targets) != {entry.prefix}
 }
 
 # Agents with a list that somebody wrote and that the agent takes.

@@ -94,3 +94,10 @@ test_silent_when_unknown if {
 		"targets": [testing.target({"covered": [], "entry": -1})],
 	})
 }
+
+test_says_that_an_entry_is_the_destination if {
+	whole := testing.target({"prefix": "10.0.0.0/8", "covered": ["10.0.0.0/8"]})
+	some f in vpn201.findings with input as with_agent({"targets": [whole]})
+	startswith(f.message, "the exemption 10.0.0.0/8 is a network behind onprem, so packets of pods")
+	contains(f.message, "the far side expects node addresses, and a request with a pod address gets no reply: the local selectors hold the nodes only")
+}

@@ -21,10 +21,12 @@
 #     - M5: "the narrowest list is 10.44.0.0/14, 10.130.0.0/20"
 #   fires: |
 #     A default list is in force and covers a VPN destination: an agent is deployed and no ConfigMap
-#     that it reads is in view, or the platform runs the agent.
+#     that it reads is in view, or the platform runs the agent: the plan says `masquerade.agent:
+#     gke-managed`, or a GKE ContainerCluster without `defaultSnatStatus.disabled: true` is in view.
 #   silent: |
 #     - the defaults miss every VPN destination, or no VPN is in view
-#     - the destination is meant to see pod addresses
+#     - the destination is meant to see pod addresses: the plan's `sourceAddress: pod`, or selectors that
+#       hold the pod range
 #     - what the agent reads cannot be seen
 #   remedy: "Give the agent a list of its own that names the cluster's ranges only, or record that the far side expects pod addresses."
 #   verify: [capture, agent-rules]

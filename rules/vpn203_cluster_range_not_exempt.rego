@@ -24,6 +24,9 @@
 #     - the list is the agent's default, or cannot be seen
 #     - the cluster's ranges are not in view
 #     - only the service range is missing
+#     - Cilium in a tunnel's mode, where packets between pods never come to the list; nodes count with no
+#       mode of Cilium's
+#     - Azure's agent reads a further list that is not in view, such as the one that AKS writes
 #     - the plan names a VPN with `sourceAddress: node` that leads to what is missing
 #     - no agent is in view, and the plan's `masquerade.agent` is one that does not read this list, or `none`
 #   remedy: "Add the missing range to the list."
@@ -44,10 +47,11 @@ findings contains finding if {
 		"ref": agent.list.ref,
 		"severity": "warning",
 		"message": sprintf(
-			"the exemption list (%s) leaves out %s of the pod range %s%s: packets between pods get the node's address on the way to these",
-			[entries(agent), text.list(missing), declared(agent.pod_ranges), text.of_cluster(agent.cluster)],
+			"the exemption list (%s) leaves out %s%s: packets between pods get the node's address on the way to these",
+			[entries(agent), part("pod", missing, agent.pod_ranges), text.of_cluster(agent.cluster)],
 		),
 		"related": places.ranges(agent.pod_ranges),
+		"containers": {agent.container | agent.container != ""},
 		"clusters": masquerade.clusters(agent),
 		"verify": masquerade.verify(agent, []),
 	}
@@ -61,10 +65,11 @@ findings contains finding if {
 		"ref": agent.list.ref,
 		"severity": "note",
 		"message": sprintf(
-			"the exemption list (%s) leaves out %s of the node range %s%s: packets from pods to other nodes get the node's address",
-			[entries(agent), text.list(missing), declared(agent.node_ranges), text.of_cluster(agent.cluster)],
+			"the exemption list (%s) leaves out %s%s: packets from pods to other nodes get the node's address",
+			[entries(agent), part("node", missing, agent.node_ranges), text.of_cluster(agent.cluster)],
 		),
 		"related": places.ranges(agent.node_ranges),
+		"containers": {agent.container | agent.container != ""},
 		"clusters": masquerade.clusters(agent),
 		"verify": masquerade.verify(agent, []),
 	}
@@ -92,5 +97,14 @@ explicit contains agent if {
 entries(agent) := "empty" if count(agent.list.entries) == 0
 
 entries(agent) := concat(", ", [e.prefix | some e in agent.list.entries]) if count(agent.list.entries) > 0
+
+# "10.6.0.0/15 of the pod range 10.4.0.0/14", or all of it.
+part(role, missing, ranges) := sprintf("the %s range %s", [role, declared(ranges)]) if whole(missing, ranges)
+
+part(role, missing, ranges) := sprintf("%s of the %s range %s", [text.list(missing), role, declared(ranges)]) if {
+	not whole(missing, ranges)
+}
+
+whole(missing, ranges) if {m | some m in missing} == {r.prefix | some r in ranges}
 
 declared(ranges) := text.set_list({r.prefix | some r in ranges})

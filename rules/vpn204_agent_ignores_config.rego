@@ -66,9 +66,14 @@ expected := {
 	"namespace": "the agent mounts the ConfigMap of its own namespace",
 	"mount": "this volume is not mounted",
 	"path": "it is mounted here",
+	"directory": "it is mounted here",
 	"autopilot": "the cluster is an Autopilot cluster",
 }
 
 fate(list) := "its policies decide which packets get the node's address" if list.wrong == "autopilot"
 
-fate(list) := "the agent's default decides which packets get the node's address" if list.wrong != "autopilot"
+fate(list) := "it cannot read its configuration and writes no rules until it can" if list.wrong == "directory"
+
+fate(list) := "the agent's default decides which packets get the node's address" if {
+	not list.wrong in {"autopilot", "directory"}
+}

@@ -50,6 +50,7 @@ findings contains finding if {
 	finding := {
 		"ref": refused.ref,
 		"message": sprintf("%s refuses its whole configuration: %s; %s", [name(agent), refused.says, refused.fate]),
+		"containers": {agent.container | agent.container != ""},
 		"clusters": masquerade.clusters(agent),
 		"related": [{"ref": agent.ref, "says": "the agent that reads it"} | places.written(agent.ref)],
 		"verify": masquerade.verify(agent, []),

@@ -17,7 +17,7 @@
 #   claims:
 #     - M7: "no agent writes rules on the nodes there, and their pods leave with whatever source address the nodes' old rules give them"
 #   fires: |
-#     A node pool of the cluster is declared in the tree (ContainerNodePool, the managed machine pools
+#     A node pool of the cluster is declared in the plan (`nodePools`) or in the tree (ContainerNodePool, the managed machine pools
 #     of Cluster API, Karpenter's NodePool, node groups of eksctl), and the agent's DaemonSet does not
 #     tolerate its taints, or selects other nodes.
 #   silent: |

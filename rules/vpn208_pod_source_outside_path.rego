@@ -26,14 +26,16 @@
 #     Pod addresses are kept towards a VPN destination, because an entry of the exemption list is for
 #     it, because nothing masquerades (`defaultSnatStatus.disabled`, the AWS VPC CNI's EXTERNALSNAT, no
 #     pool of Calico's with natOutgoing, Cilium without `enable-ipv4-masquerade`, flannel without
-#     `--ip-masq`, kube-router without `--enable-pod-egress`) or because the plan wants it so, and the path leaves out the pod
-#     range or a part of it: the local traffic selectors of the ComputeVPNTunnel, what its ComputeRouter
+#     `--ip-masq` whose CNI plugin has `ipMasq: false`, kube-router without `--enable-pod-egress`) or
+#     because the plan wants it so, and the path leaves out the pod range or a part of it: the local traffic selectors of the ComputeVPNTunnel, what its ComputeRouter
 #     announces, or the plan's `localTrafficSelectors`, `returnRoutes` or `farSideAllows`.
 #   silent: |
 #     - the selectors, return routes and what the far side allows hold the pod range
 #     - no selectors are stated, or 0.0.0.0/0: a route-based tunnel says nothing about it
 #     - a wider entry or a default list covers the destination by accident (VPN201, VPN202)
 #     - the pod range is not known
+#     - flannel without `--ip-masq` and no `ipMasq: false` in its CNI configuration: then the plugin
+#       lets the bridge masquerade in its place
 #   remedy: "Narrow the exemption list so that nodes' addresses are used, or add the pod range to the tunnel's local selectors and give the far side a return route."
 #   verify: [capture]
 #   needs: [facts.agents.targets.lacks]
@@ -54,7 +56,7 @@ findings contains finding if {
 		"ref": places.either(target.lacks[0].ref, target.ref),
 		"message": sprintf(
 			"pods%s keep their address towards %s (%s), but %s: their packets are dropped on the way, or the replies are, while nodes get through",
-			[text.of_cluster(agent.cluster), text.list(target.covered), kept.says, text.list([step(target, l) | some l in target.lacks])],
+			[text.of_cluster(agent.cluster), text.list(target.covered), because(target, kept), text.list([step(target, l) | some l in target.lacks])],
 		),
 		"related": array.concat(
 			array.concat(
@@ -71,6 +73,13 @@ findings contains finding if {
 		"verify": masquerade.verify(agent, [target]),
 	}
 }
+
+# The entry is not named twice where it is the destination itself.
+because(target, kept) := "which is on the exemption list" if kept.says == exempt({"text": text.list(target.covered)})
+
+because(target, kept) := kept.says if kept.says != exempt({"text": text.list(target.covered)})
+
+exempt(entry) := sprintf("%s is on the exemption list", [entry.text])
 
 step(target, lack) := sprintf("%s carries nothing from %s", [masquerade.site(target), text.list(lack.outside)]) if lack.kind == "selectors"
 
@@ -92,7 +101,7 @@ reason(agent, target) := {"says": agent.list.why, "ref": agent.list.ref} if {
 }
 
 # An entry that is for this destination: it holds nothing else.
-reason(agent, target) := {"says": sprintf("%s is on the exemption list", [entry.text]), "ref": entry.ref} if {
+reason(agent, target) := {"says": exempt(entry), "ref": entry.ref} if {
 	not chosen(target)
 	agent.list.source == "explicit"
 	target.entry >= 0

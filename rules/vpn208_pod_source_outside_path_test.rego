@@ -14,7 +14,7 @@ test_fires_at_the_selectors if {
 	count(found) == 1
 	some f in found
 	f.ref == testing.ref("/selectors")
-	contains(f.message, "keep their address towards 10.20.0.0/16 (10.20.0.0/16 is on the exemption list), but onprem carries nothing from 10.4.0.0/14")
+	contains(f.message, "keep their address towards 10.20.0.0/16 (which is on the exemption list), but onprem carries nothing from 10.4.0.0/14")
 }
 
 test_fires_when_nothing_masquerades if {

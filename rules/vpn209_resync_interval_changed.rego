@@ -38,8 +38,8 @@ findings contains finding if {
 	finding := {
 		"ref": agent.list.resync.ref,
 		"message": sprintf(
-			"the masquerade agent%s writes its rules every %s instead of every 60s, and nothing here says why: until then nodes keep the rules that they have",
-			[text.of_cluster(agent.cluster), agent.list.resync.value],
+			"the masquerade agent%s writes its rules every %s instead of every 60s, and nothing here says why: for up to %s after a change of the list packets get the source address that the old one gives them",
+			[text.of_cluster(agent.cluster), agent.list.resync.value, agent.list.resync.value],
 		),
 		"containers": {agent.container | agent.container != ""},
 		"clusters": masquerade.clusters(agent),

@@ -60,3 +60,13 @@ test_silent_when_unknown if {
 	# no plan: nothing is known of the choice
 	count(vpn210.findings) == 0 with input as testing.agents([testing.agent({"targets": [testing.target({"wanted": "unknown"})]})])
 }
+
+test_counts_what_it_does_not_list if {
+	vpns := [testing.planned_vpn({"name": sprintf("v%d", [i]), "ref": testing.ref(sprintf("/vpn/%d", [i]))}) | some i in numbers.range(1, 103)]
+	found := vpn210.findings with input as {
+		"facts": testing.facts({"clusters": [testing.cluster({"planned": true, "plan": testing.planned({"vpn": vpns})})]}),
+		"plan": testing.plan([]),
+	}
+	count(found) == 100
+	[f.ref.pointer | some f in found; contains(f.message, "(3 more VPNs of the cluster after this one lack it, too)")] == ["/vpn/100"]
+}

@@ -19,23 +19,26 @@
 #   severities: [warning]
 #   family: masquerade
 #   claims:
-#     - M8: "they fit the selectors of the IPsec tunnel in container strongswan no more and leave outside it"
+#     - M8: "they no longer match the selectors of the IPsec tunnel in container strongswan and leave outside it"
 #   fires: |
 #     A strongSwan or Libreswan tunnel has traffic selectors on both sides, and a masquerade rule
-#     rewrites packets from the local ones to the remote ones: a rule of the pod's own scripts, and for
-#     a tunnel on the host network a masquerade agent, Calico's natOutgoing, flannel's `--ip-masq` and
-#     the flannel of k3s, Cilium's rules of iptables, kube-router's `--enable-pod-egress`, OVN-Kubernetes
-#     with `routingViaHost`, or the AWS VPC CNI.
+#     rewrites packets from the local ones to the remote ones: a rule of the pod's own scripts or of a
+#     connection's `leftupdown` (iptables, iptables-restore, nft; MASQUERADE, or SNAT to an address that
+#     the local selectors do not hold), and for a tunnel on the host network a masquerade agent, Calico's
+#     natOutgoing, flannel's `--ip-masq` and the flannel of k3s, Cilium's rules of iptables,
+#     kube-router's `--enable-pod-egress`, OVN-Kubernetes with `routingViaHost`, or the AWS VPC CNI.
+#     Where a script masquerades and the pod range is not known, the message says what it depends on.
 #   silent: |
 #     - the remote networks are exempt: any IPPool of Calico holds them, the agent's list does, or a
-#       rule returns for them
-#     - some rule looks at the IPsec policy
+#       rule before the other one returns or accepts for them
+#     - a rule before it lets packets with an IPsec policy pass, or it takes only those without one
 #     - the address that takes the source's place is one that the local selectors hold, or may be: the
-#       nodes', where those are carried too, or Calico's natOutgoingAddress
+#       pod range for a script's MASQUERADE in a pod, the nodes', or Calico's natOutgoingAddress
 #     - masquerading past the host's tables: Cilium's in BPF, OVN-Kubernetes without `routingViaHost`
-#     - what is exempt cannot be read, for example the range of one of Calico's pools
+#     - what is exempt cannot be read: the range of one of Calico's pools, a script or a rules file that
+#       is not in the tree, a rule of which a part is known at run time only
 #     - selectors of 0.0.0.0/0, servers for clients that call from anywhere
-#     - selectors, or scripts of the pod, that cannot be seen
+#     - selectors that cannot be seen
 #   remedy: "Exempt the remote selectors from the masquerade rule, or guard it with -m policy --dir out --pol none."
 #   verify: [capture]
 #   needs: [facts.pods.tunnels.rewrites]
@@ -55,8 +58,8 @@ findings contains finding if {
 		"ref": rewrite.ref,
 		"pod": pod.id,
 		"message": sprintf(
-			"%s rewrites the source of packets from %s to %s: they fit the selectors of the IPsec tunnel in container %s no more and leave outside it",
-			[rewrite.says, text.set_list({l.prefix | some l in tunnel.local}), text.list(rewrite.prefixes), tunnel.container],
+			"%s rewrites the source of packets from %s to %s: %sthey no longer match the selectors of the IPsec tunnel in container %s and leave outside it",
+			[rewrite.says, text.list(rewrite.sources), text.list(rewrite.prefixes), unless(rewrite), tunnel.container],
 		),
 		"containers": {tunnel.container},
 		"related": array.concat(
@@ -66,3 +69,8 @@ findings contains finding if {
 		"verify": {"container": pods.first_data_plane(pod), "destination": sort(rewrite.prefixes)[0]},
 	}
 }
+
+# What would have to hold for the packets to fit all the same.
+unless(rewrite) := "" if rewrite.unless == ""
+
+unless(rewrite) := sprintf("unless %s, ", [rewrite.unless]) if rewrite.unless != ""

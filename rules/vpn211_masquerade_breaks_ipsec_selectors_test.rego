@@ -25,6 +25,13 @@ test_fires_for_each_rule if {
 	count(vpn211.findings) == 2 with input as with_tunnel({"rewrites": [testing.rewrite(["10.60.0.0/24"]), another]})
 }
 
+test_fires_with_what_is_not_known if {
+	open := object.union(testing.rewrite(["10.60.0.0/24"]), {"unless": "the pod's own address is one of those"})
+	found := vpn211.findings with input as with_tunnel({"rewrites": [open]})
+	some f in found
+	contains(f.message, "to 10.60.0.0/24: unless the pod's own address is one of those, they no longer match the selectors")
+}
+
 test_fires_for_a_part_of_the_remote_network if {
 	found := vpn211.findings with input as with_tunnel({"rewrites": [testing.rewrite(["10.60.0.128/25"])]})
 	some f in found

@@ -53,7 +53,7 @@ findings contains finding if {
 		"severity": severity(pod, tunnels),
 		"message": sprintf(
 			"%s %s with hostNetwork, so its routes and firewall rules are the node's: they apply to the kubelet and to all traffic that leaves through the node, not only to this pod; nothing in the manifest says that the whole node is meant",
-			[text.set_list({t.family_title | some t in tunnels}), runs(pod)],
+			[text.set_list({text.tunnel(t) | some t in tunnels}), runs(pod)],
 		),
 		"containers": pods.sharing(pod),
 		"related": [{"ref": t.container_ref, "says": sprintf("%s runs here", [t.family_title])} | some t in tunnels],

@@ -147,8 +147,21 @@ switch(tunnel) := " unless the image's kill switch is faster" if tunnel.kill_swi
 
 switch(tunnel) := "" if tunnel.kill_switch.state != "present"
 
+why(gate) := sprintf("%s is a native sidecar that starts after %s", [gate.tunnel, text.list(gate.before)]) if {
+	gate.stage == "sidecar"
+	count(after(gate)) == 0
+}
+
 why(gate) := sprintf("%s is a native sidecar without a startup probe, so only its process is waited for", [gate.tunnel]) if {
 	gate.stage == "sidecar"
+	count(after(gate)) > 0
+	without_probe(gate)
+}
+
+why(gate) := sprintf("%s is a native sidecar, and %s, so only its process is waited for", [gate.tunnel, gate.startup_probe.why]) if {
+	gate.stage == "sidecar"
+	count(after(gate)) > 0
+	not without_probe(gate)
 }
 
 why(gate) := sprintf("%s is an ordinary container, and nothing orders the two", [gate.tunnel]) if {
@@ -160,6 +173,8 @@ why(gate) := sprintf("%s is an ordinary container that starts after %s", [gate.t
 	gate.stage != "sidecar"
 	count(gate.before) > 0
 }
+
+without_probe(gate) if gate.startup_probe.why in {"", "no startupProbe"}
 
 applications(pod) := {c.name | some c in pod.containers; c.application}
 

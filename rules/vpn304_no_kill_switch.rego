@@ -27,7 +27,8 @@
 #     - C9: "while it is down, all packets of container fetcher leave the node in the clear"
 #   fires: |
 #     A pod with an application sends it through a tunnel whose kill switch is off or which has none,
-#     and no policy in force limits the pod's egress to the tunnel's transport. **Warning** for a tunnel
+#     and no policy in force limits the pod's egress to the tunnel's transport (none is in force where
+#     plain flannel is the only CNI in view). **Warning** for a tunnel
 #     that carries the default route, **note** for a split tunnel.
 #   silent: |
 #     - the image's kill switch is on, or hooks or scripts reject what would leave outside the tunnel
@@ -86,13 +87,15 @@ severity(tunnel) := "warning" if tunnel.routes.default
 severity(tunnel) := "note" if not tunnel.routes.default
 
 message(pod, tunnel) := sprintf(
-	"%s has no kill switch that is on, and %s: while it is down, %s of %s leave the node in the clear",
-	[tunnel.family_title, policy(pod), what(tunnel), text.containers(affected(pod, tunnel))],
+	"%s has no kill switch that is on, and %s: while it is down, %s leave the node in the clear",
+	[text.tunnel(tunnel), policy(pod), what(pod, tunnel)],
 )
 
-what(tunnel) := "all packets" if tunnel.routes.default
+what(pod, tunnel) := sprintf("all packets of %s", [text.containers(affected(pod, tunnel))]) if tunnel.routes.default
 
-what(tunnel) := sprintf("packets to %s", [text.list(prefixes(tunnel))]) if not tunnel.routes.default
+what(pod, tunnel) := sprintf("packets of %s to %s", [text.containers(affected(pod, tunnel)), text.list(prefixes(tunnel))]) if {
+	not tunnel.routes.default
+}
 
 # A long list is cut short.
 prefixes(tunnel) := list if {

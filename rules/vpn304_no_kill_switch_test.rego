@@ -29,7 +29,7 @@ test_fires_as_note_for_a_split_tunnel if {
 	)
 	some f in found
 	f.severity == "note"
-	contains(f.message, "packets to 10.60.0.0/16 of container app")
+	contains(f.message, "packets of container app to 10.60.0.0/16")
 }
 
 test_fires_for_client_and_application_in_one_image if {

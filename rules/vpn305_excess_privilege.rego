@@ -48,8 +48,8 @@ findings contains finding if {
 		"ref": places.either(privileged(c), c.ref),
 		"pod": pod.id,
 		"message": sprintf(
-			"container %s is privileged, but %s works with NET_ADMIN%s: whoever takes the tunnel over has the node, its devices and all its capabilities",
-			[c.name, c.family_title, device(c)],
+			"container %s is privileged, but %s works %s: whoever takes the tunnel over has the node, its devices and all its capabilities",
+			[c.name, c.family_title, enough(pod, c)],
 		),
 		"containers": {c.name},
 		"verify": {"container": c.name, "tunnel": c.name},
@@ -66,8 +66,8 @@ findings contains finding if {
 		"pod": pod.id,
 		"severity": "note",
 		"message": sprintf(
-			"container %s may load kernel modules (%s); WireGuard and tun are part of the kernel or loaded by it since Linux 5.6",
-			[c.name, text.set_list({m.says | some m in c.modules})],
+			"container %s %s; WireGuard and tun are part of the kernel or loaded by it since Linux 5.6",
+			[c.name, loads(c)],
 		),
 		"containers": {c.name},
 		"related": [{"ref": m.ref, "says": m.says} | some i, m in c.modules; i > 0],
@@ -97,10 +97,31 @@ findings contains finding if {
 	}
 }
 
+# The capability is what loads modules. The files alone load none.
+loads(c) := sprintf("may load kernel modules (%s): whoever takes the tunnel over can put code into the node's kernel", [text.set_list({m.says | some m in c.modules})]) if {
+	some module in c.modules
+	module.says == "SYS_MODULE"
+}
+
+loads(c) := sprintf("mounts %s, which only loading kernel modules needs", [text.set_list({m.says | some m in c.modules})]) if {
+	every m in c.modules { m.says != "SYS_MODULE" }
+}
+
 judged := [pod | some pod in input.facts.pods; pod.role in {"sidecar", "client", "gateway"}]
 
 # The field itself.
 privileged(c) := object.union(c.security_ref, {"pointer": sprintf("%s/privileged", [c.security_ref.pointer])})
+
+enough(pod, c) := "in user space, without any capability" if in_user_space(pod, c)
+
+enough(pod, c) := sprintf("with NET_ADMIN%s", [device(c)]) if not in_user_space(pod, c)
+
+in_user_space(pod, c) if {
+	count(carried(pod, c)) > 0
+	{t.user_space | some t in carried(pod, c)} == {"present"}
+}
+
+carried(pod, c) := [t | some t in pod.tunnels; t.container == c.name]
 
 device(c) := "" if c.tun_device
 

@@ -18,6 +18,15 @@ test_fires_for_a_privileged_client if {
 	f.containers == {"vpn"}
 }
 
+test_fires_and_asks_for_nothing_in_user_space if {
+	pod := testing.pod({
+		"role": "client", "tunnels": [testing.tunnel({"user_space": "present"})],
+		"containers": [testing.container(object.union({"name": "vpn", "data_plane": true, "application": false}, privileged))],
+	})
+	found := vpn305.findings with input as testing.pods([pod])
+	{contains(f.message, "works in user space, without any capability: ") | some f in found} == {true}
+}
+
 test_fires_as_note_for_module_loading if {
 	found := vpn305.findings with input as with_container({"modules": [{"name": "vpn", "ref": testing.ref("/add/1"), "says": "SYS_MODULE"}]})
 	{f.severity | some f in found} == {"note"}
@@ -53,4 +62,17 @@ test_silent_for_an_init_container_that_writes_sysctls if {
 
 test_silent_for_a_node_mesh if {
 	count(vpn305.findings) == 0 with input as testing.pods([testing.pod({"role": "mesh", "containers": [testing.container(privileged)]})])
+}
+
+test_says_what_a_mount_is_for if {
+	some f in vpn305.findings with input as with_container({"modules": [{"name": "vpn", "ref": testing.ref("/mount"), "says": "/lib/modules of the node"}]})
+	contains(f.message, "container vpn mounts /lib/modules of the node, which only loading kernel modules needs")
+}
+
+test_says_what_a_module_can_do if {
+	some f in vpn305.findings with input as with_container({"modules": [
+		{"name": "vpn", "ref": testing.ref("/add/1"), "says": "SYS_MODULE"},
+		{"name": "vpn", "ref": testing.ref("/mount"), "says": "/lib/modules of the node"},
+	]})
+	contains(f.message, "(/lib/modules of the node and SYS_MODULE): whoever takes the tunnel over can put code into the node's kernel")
 }

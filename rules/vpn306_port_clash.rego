@@ -53,8 +53,8 @@ findings contains finding if {
 		"ref": places.either(pair.change.listener.ref, pair.change.container.ref),
 		"pod": pod.id,
 		"message": sprintf(
-			"containers %s and %s both listen on port %d/%s of the pod's one network namespace (%s; %s): whichever starts second cannot bind it",
-			[pair.change.container.name, pair.other.container.name, first.port, first.protocol, pair.change.listener.says, pair.other.listener.says],
+			"containers %s and %s both listen on port %d/%s of the pod's one network namespace (%s): whichever starts second cannot bind it",
+			[pair.change.container.name, pair.other.container.name, first.port, first.protocol, concat("; ", says(pair))],
 		),
 		"containers": {a.name, b.name},
 		"related": [{"ref": pair.other.listener.ref, "says": sprintf("%s in container %s", [pair.other.listener.says, pair.other.container.name])} |
@@ -63,6 +63,11 @@ findings contains finding if {
 		"verify": {"container": pair.other.container.name, "tunnel": pair.change.container.name},
 	}
 }
+
+# Two ports that are declared alike are said once.
+says(pair) := [pair.change.listener.says] if pair.change.listener.says == pair.other.listener.says
+
+says(pair) := [pair.change.listener.says, pair.other.listener.says] if pair.change.listener.says != pair.other.listener.says
 
 # A port that is only declared may be the other container's, declared on its
 # behalf: two such declarations are one listener at best.

@@ -21,11 +21,12 @@
 #   fires: |
 #     An `httpGet`, `tcpSocket` or `grpc` probe, or a Service that selects the pod, leads to a port that
 #     the image's firewall does not let in, or to a listener that is bound to loopback, or its answers
-#     enter the tunnel. **Error** for loopback, and for the firewall with a CNI in view that gives pods
+#     enter the tunnel; or a probe names a loopback address as its host, which is the node's. **Error**
+#     for loopback, and for the firewall with a CNI in view that gives pods
 #     a /32 (Calico, Cilium). Answers are captured by a default route when the nodes' or pods' ranges
 #     are known and not left out of it, or when none is known and nothing is left out.
 #   silent: |
-#     - exec probes; a probe with a host of its own
+#     - exec probes; a probe with another host of its own, or of a container with a hostPort
 #     - the port is in the firewall's list, the firewall is off, or rules of the user's own are mounted
 #     - a probe where flannel or kindnet is in view: the node is in the pod's subnet; a probe, and
 #       captured answers, where several clusters are equally near, of which one may have such a CNI
@@ -33,7 +34,7 @@
 #     - VPN302 reports the tunnel: the bypass list that it asks for keeps the answers out, too
 #   remedy: "Open the port in the tunnel's firewall, bind the listener to all addresses, or use an exec probe."
 #   verify: [input-rules]
-#   needs: [facts.pods.tunnels, facts.pods.inbound]
+#   needs: [facts.pods.tunnels]
 #   since: "0.1"
 package vpnlint.rules.vpn308
 
@@ -83,6 +84,23 @@ findings contains finding if {
 		"containers": {found.container},
 		"related": [{"ref": found.listener.ref, "says": found.listener.says} | places.written(found.listener.ref)],
 		"verify": {"tunnel": found.container},
+	}
+}
+
+# The kubelet asks from the node.
+findings contains finding if {
+	some pod in input.facts.pods
+	some probe in pod.node_probes
+	finding := {
+		"ref": probe.ref,
+		"pod": pod.id,
+		"severity": "error",
+		"message": sprintf(
+			"%s of container %s asks the node's own loopback, not the pod's: the kubelet connects from the node, where nothing of this pod listens, and the probe fails whatever the tunnel does",
+			[probe.says, probe.name],
+		),
+		"containers": {probe.name},
+		"verify": {"tunnel": pod.tunnels[0].container},
 	}
 }
 

@@ -134,3 +134,14 @@ test_silent_for_a_probe_in_an_unknown_cluster if {
 test_silent_for_captured_answers_in_an_unknown_cluster if {
 	count(vpn308.findings) == 0 with input as with_pod(unplaced, {"replies_kept": "absent"}, nameless("calico"))
 }
+
+test_fires_when_a_probe_asks_the_node if {
+	found := vpn308.findings with input as with_pod(
+		{"inbound": [], "node_probes": [{"name": "app", "ref": testing.ref("/host"), "says": "livenessProbe httpGet with host 127.0.0.1"}]},
+		closed([]), cni("calico"),
+	)
+	some f in found
+	f.severity == "error"
+	f.ref == testing.ref("/host")
+	contains(f.message, "asks the node's own loopback")
+}

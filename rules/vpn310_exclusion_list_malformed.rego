@@ -67,13 +67,15 @@ findings contains finding if {
 	}
 }
 
-severity(effect) := "error" if effect in {"refused", "ignored"}
+severity(effect) := "error" if effect in {"refused", "ignored", "noroute"}
 
 severity(effect) := "note" if effect in {"unclear", "renamed"}
 
 fate("refused") := "; the list is refused, so that the tunnel does not come up or captures what the list was to keep out"
 
 fate("ignored") := "; it does nothing, and the traffic goes where the image's default sends it"
+
+fate("noroute") := "; no route is made, and what the entry was to keep out enters the tunnel"
 
 fate("unclear") := "; readers differ in what they make of it"
 

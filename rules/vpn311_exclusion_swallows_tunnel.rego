@@ -13,7 +13,7 @@
 #   severities: [warning]
 #   family: sidecar
 #   claims:
-#     - C5: "packets there leave outside the tunnel, where nobody has that address"
+#     - C5: "packets there leave outside the tunnel, where that address is somebody else's or nobody's"
 #   fires: |
 #     An entry of the bypass list covers an address of the tunnel's own interface, the resolver that its
 #     image brings, or all of a network that the tunnel routes or that the plan says it carries. A
@@ -52,14 +52,22 @@ findings contains finding if {
 		"ref": places.either(entry.ref, tunnel.container_ref),
 		"pod": pod.id,
 		"message": sprintf(
-			"bypass entry %s of %s in container %s covers %s: packets there leave outside the tunnel, where nobody has that address",
-			[entry.text, tunnel.family_title, tunnel.container, text.set_list({s.says | some s in swallowed})],
+			"bypass entry %s of %s in container %s covers %s: packets there leave outside the tunnel, where that address is somebody else's or nobody's",
+			[entry.text, tunnel.family_title, tunnel.container, text.list(array.concat(networks(swallowed), servers(swallowed)))],
 		),
 		"containers": {c.name | some c in pod.containers; c.stage != "init"},
 		"related": [{"ref": s.ref, "says": s.says} | some s in swallowed; places.written(s.ref)],
 		"verify": {"tunnel": tunnel.container, "container": tunnel.container, "destination": swallowed[0].prefix},
 	}
 }
+
+networks(swallowed) := sort({s.says | some s in swallowed; not s.server})
+
+servers(swallowed) := [said |
+	found := sort({s.server | some s in swallowed; s.server})
+	count(found) > 0
+	said := sprintf("the tunnel's resolver%s %s", [{true: "s", false: ""}[count(found) > 1], text.list(found)])
+]
 
 # The entry is a route of the main table, and so is a longer one of the tunnel's:
 # that of a network that it routes, or of its interface's address.
@@ -102,7 +110,7 @@ named(pod, tunnel, entry) := [resolver(tunnel, server) |
 	of_vpn(pod, tunnel, entry, server)
 ]
 
-resolver(tunnel, server) := {"prefix": host(server), "says": sprintf("the tunnel's resolver %s", [server]), "ref": tunnel.resolver.ref}
+resolver(tunnel, server) := {"prefix": host(server), "server": server, "says": sprintf("the tunnel's resolver %s", [server]), "ref": tunnel.resolver.ref}
 
 resolvers(tunnel) := [server |
 	tunnel.resolver.rewrites == "present"

@@ -14,17 +14,18 @@
 #   severities: [error, warning]
 #   family: plan
 #   claims:
-#     - C6: "share 10.244.16.0/20"
+#     - C6: "lies inside 10.244.0.0/16"
 #     - C13: "in cluster edge, 10.244.16.0/20"
 #   fires: |
 #     Two of pod range, service range, node range, VPN destination and client pool share addresses in
 #     one cluster. **Error**: they overlap partly, are equal, or the VPN's range lies inside a range of
 #     the cluster. **Warning**: the VPN's range strictly contains the other (more specific routes win,
 #     until they do not), one range of the cluster contains another, or one side is only the default
-#     of a component.
+#     of a component. The pods, or nodes, of another cluster are VPN destinations where the plan says
+#     that both clusters show the far side of one VPN these addresses.
 #   silent: |
 #     - ranges of the same role, and the pool and destinations of one VPN
-#     - ranges of different clusters
+#     - ranges of different clusters without a common VPN (one name, a common destination)
 #     - pods inside the nodes' range where the plan says `agent: aws-vpc-cni`: they take its addresses
 #     - a VPN of the plan with `fullTunnel: true` that holds a range of the cluster
 #     - default routes, routes to the cluster's own ranges that a gateway hands to its clients,
@@ -36,28 +37,39 @@
 package vpnlint.rules.vpn401
 
 import data.vpnlint.lib.places
+import data.vpnlint.lib.pods
 import data.vpnlint.lib.text
 
 findings contains finding if {
-	some place in {[o.cluster, primary(o)] | some o in harmful}
-	[cluster, ref] := place
-	group := [o | some o in harmful; o.cluster == cluster; primary(o) == ref]
+	some place, group in at_places
 	finding := {
-		"ref": ref,
+		"ref": primary(group[0]),
 		"severity": severity(group),
-		"message": sprintf("%s%s", [text.in_cluster(cluster), concat("; ", sort({overlap(o) | some o in group}))]),
-		"clusters": {cluster},
+		"message": sprintf("%s%s", [text.in_cluster(place[0]), concat("; ", sort({overlaps(group, f) | some o in group; f := fate(o)}))]),
+		"clusters": {place[0]},
+		"containers": {name | some o in group; some claim in [o.a, o.b]; some name in pods.sharing_with[claim.owner]},
 		"related": [note |
 			some o in group
 			some note in sides(o)
 			places.written(note.ref)
-			note.ref != ref
+			note.ref != primary(o)
 		],
 		"verify": {"destination": group[0].set[0]},
 	}
 }
 
-harmful contains o if {
+# The harmful overlaps by cluster and place. OPA indexes the inner comprehension by
+# its key, which makes it a grouping: there may be tens of thousands.
+# regal ignore:prefer-set-or-object-rule
+at_places := {place: group |
+	some h in harmful
+
+	# regal ignore:comprehension-term-assignment
+	place := h.place
+	group := [other.overlap | some other in harmful; other.place == place]
+}
+
+harmful := [{"place": [o.cluster, primary(o)], "overlap": o} |
 	some o in input.plan.overlaps
 	count(o.set) > 0
 	role_name[o.a.role]
@@ -71,7 +83,7 @@ harmful contains o if {
 	not pods_of_nodes(o)
 	not full_tunnel(o)
 	places.written(primary(o))
-}
+]
 
 # A node's address inside its podCIDR proves two pieces of two ranges, not that
 # anybody planned them to meet.
@@ -83,29 +95,31 @@ both_evidence(o) if {
 # The AWS VPC CNI gives pods addresses of the nodes' network.
 pods_of_nodes(o) if {
 	{o.a.role, o.b.role} == {"pod", "node"}
+	of_nodes[o.cluster]
+}
+
+of_nodes contains c.name if {
 	some c in input.facts.clusters
-	c.name == o.cluster
 	c.plan.masquerade.value == "aws-vpc-cni"
 }
 
 # What is meant to take everything holds the cluster's ranges, too.
 full_tunnel(o) if {
 	o.relation == "b-in-a"
-	takes_all(o.cluster, o.a)
+	o.a.role == "vpn"
+	[o.cluster, o.a.owner] in full_tunnels
 }
 
 full_tunnel(o) if {
 	o.relation == "a-in-b"
-	takes_all(o.cluster, o.b)
+	o.b.role == "vpn"
+	[o.cluster, o.b.owner] in full_tunnels
 }
 
-takes_all(cluster, claim) if {
-	claim.role == "vpn"
+full_tunnels contains [c.name, v.owner] if {
 	some c in input.facts.clusters
-	c.name == cluster
 	some v in c.plan.vpn
 	v.full_tunnel.state == "present"
-	v.owner == claim.owner
 }
 
 role_name := {
@@ -162,7 +176,23 @@ breaks(o) if {
 	o.a.role in {"pod", "service", "node"}
 }
 
-overlap(o) := sprintf("%s and %s share %s: %s", [side(o.a), side(o.b), concat(", ", o.set), fate(o)])
+# What has one fate says it once.
+overlaps(group, f) := sprintf("%s: %s", [concat("; ", sort({shared(o) | some o in group; fate(o) == f})), f])
+
+shared(o) := sprintf("%s and %s are the same addresses%s", [side(o.a), side(o.b), more(o)]) if {
+	o.a.prefix == o.b.prefix
+} else := sprintf("%s lies inside %s%s", [side(o.a), side(o.b), more(o)]) if {
+	o.set == [o.a.prefix]
+} else := sprintf("%s lies inside %s%s", [side(o.b), side(o.a), more(o)]) if {
+	o.set == [o.b.prefix]
+} else := sprintf("%s and %s share %s%s", [side(o.a), side(o.b), concat(", ", o.set), more(o)])
+
+# A list that was pasted twice overlaps in each of its lines.
+more(o) := "" if o.more == 0
+
+more(o) := sprintf(" (%d more pairs of the %s and %s written in these places share addresses)", [o.more, role_name[o.a.role], role_name[o.b.role]]) if {
+	o.more > 0
+}
 
 # "10.20.0.0/16 (VPN destinations of Deployment edge/wg)".
 side(claim) := sprintf("%s (%s%s%s)", [claim.prefix, role_name[claim.role], origin(claim), by_default(claim)])

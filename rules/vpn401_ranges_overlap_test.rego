@@ -19,7 +19,7 @@ test_fires_for_a_vpn_inside_the_pod_range if {
 	f.ref == vpn.at
 	f.clusters == {"prod"}
 	f.related == [{"ref": pods.at, "says": "10.16.0.0/12 (pods) is declared here"}]
-	contains(f.message, "in cluster prod, 10.20.0.0/16 (VPN destinations, vpn) and 10.16.0.0/12 (pods, pod) share 10.20.0.0/16")
+	contains(f.message, "in cluster prod, 10.20.0.0/16 (VPN destinations, vpn) lies inside 10.16.0.0/12 (pods, pod): a packet")
 }
 
 test_fires_for_equal_ranges if {
@@ -115,4 +115,42 @@ test_fires_for_a_full_tunnel_that_lies_inside_a_range if {
 
 test_fires_for_a_wide_vpn_that_is_no_full_tunnel if {
 	count(vpn401.findings) == 1 with input as with_plan({"vpn": [object.union(exit, {"full_tunnel": testing.switch("absent")})]}, [testing.overlap(wide, pods, "b-in-a", ["10.16.0.0/12"])])
+}
+
+test_counts_what_the_plan_leaves_out if {
+	many := object.union(testing.overlap(vpn, pods, "a-in-b", ["10.20.0.0/16"]), {"more": 924})
+	found := vpn401.findings with input as testing.overlaps([many])
+	count(found) == 1
+	some f in found
+	contains(f.message, "(924 more pairs of the VPN destinations and pods written in these places share addresses)")
+}
+
+# All containers of the pod share the tunnel's routes.
+test_names_the_containers_of_the_tunnel if {
+	sidecar := testing.pod({"role": "sidecar", "tunnels": [testing.tunnel({})], "containers": [testing.container({}), testing.application("app")]})
+	another := object.union(sidecar, {"id": "b", "object": object.union(sidecar.object, {"name": "b"}), "containers": [testing.application("b")]})
+	owned := object.union(vpn, {"owner": "Deployment vpn/vpn"})
+	found := vpn401.findings with input as {
+		"facts": testing.facts({"pods": [sidecar, another]}),
+		"plan": testing.plan([testing.overlap(owned, pods, "a-in-b", ["10.20.0.0/16"])]),
+	}
+	{f.containers | some f in found} == {{"app", "vpn"}}
+}
+
+test_names_no_container_for_a_site_of_the_nodes if {
+	found := vpn401.findings with input as testing.overlaps([testing.overlap(object.union(vpn, {"owner": "VPN onprem"}), pods, "a-in-b", ["10.20.0.0/16"])])
+	{f.containers | some f in found} == {set()}
+}
+
+test_says_how_the_two_lie if {
+	every given in [
+		["10.0.0.0/8", "10.16.0.0/12", "b-in-a", ["10.16.0.0/12"], "10.16.0.0/12 (pods, pod) lies inside 10.0.0.0/8 (VPN destinations, vpn)"],
+		["10.16.0.0/12", "10.16.0.0/12", "equal", ["10.16.0.0/12"], "10.16.0.0/12 (VPN destinations, vpn) and 10.16.0.0/12 (pods, pod) are the same addresses"],
+		["10.0.0.0/11", "10.16.0.0/11", "partial", ["10.16.0.0/12"], "10.0.0.0/11 (VPN destinations, vpn) and 10.16.0.0/11 (pods, pod) share 10.16.0.0/12"],
+	] {
+		overlap := testing.overlap(testing.claim("vpn", given[0]), testing.claim("pod", given[1]), given[2], given[3])
+		found := vpn401.findings with input as testing.overlaps([overlap])
+		{f | some f in found; contains(f.message, given[4])} == found
+		count(found) == 1
+	}
 }

@@ -5,7 +5,9 @@
 #   speaks where that reader is known to refuse what is written: a prefix that is none, an address
 #   where a prefix must be, IPv6 where only IPv4 is read, a netmask whose ones are not in one piece,
 #   and bits right of the mask where the reader insists that there are none (`TS_ROUTES`,
-#   `--advertise-routes`, the selectors of a ComputeVPNTunnel).
+#   `--advertise-routes`, the selectors of a ComputeVPNTunnel, OpenVPN's `server`, `route` and pushed
+#   routes). OpenVPN also bounds the size of a server's pool (/16 to /29 for a tun device, /64 to
+#   /124 for `server-ipv6`) and reads netmasks only: `route 10.0.0.0/8` leads nowhere.
 #
 #   Most readers mask such bits, and then nothing is wrong: WireGuard's `Address` always has them,
 #   `AllowedIPs` may. Neither are these: a block that is only a netmask (`/14`) in Config Connector,
@@ -31,7 +33,7 @@
 #     - C6: "is refused by its reader: it is no netmask"
 #   fires: |
 #     A pod, service or node range of a cluster declaration, a VPN selector, a WireGuard `Address` or
-#     `AllowedIPs`, an OpenVPN netmask, an advertised route, the source of a masquerade rule or the
+#     `AllowedIPs`, a network or netmask of OpenVPN, an advertised route, the source of a masquerade rule or the
 #     `ipBlock` of a policy that its reader refuses.
 #   silent: |
 #     - the reader masks or ignores it

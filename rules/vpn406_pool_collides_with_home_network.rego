@@ -3,9 +3,11 @@
 # description: |
 #   The range overlaps with nothing in the cluster, but with the network that a client sits in: many
 #   home routers hand out 192.168.0.0/24, 192.168.1.0/24 or 10.0.0.0/24, and Docker takes
-#   172.17.0.0/16 on every laptop and build host. The client has a route of its own for such a range,
-#   so the packets never enter the tunnel, for some users and in some places only. It costs nothing to
-#   choose another range while nobody uses it.
+#   172.17.0.0/16 on every laptop and build host. The client has a route of its own for such a range.
+#   Of two equal routes its metrics choose: either the packets never enter the tunnel, or its printer
+#   and router are out of reach while the tunnel is up. Of two others the longer prefix wins, and takes
+#   that part of the network at home into the tunnel. It shows for some users and in some places only.
+#   It costs nothing to choose another range while nobody uses it.
 # related_resources:
 #   - ref: https://docs.docker.com/engine/network/drivers/bridge/
 #     description: "Docker: the default bridge network"
@@ -32,6 +34,7 @@
 package vpnlint.rules.vpn406
 
 import data.vpnlint.lib.places
+import data.vpnlint.lib.pods
 import data.vpnlint.lib.text
 
 # What is common: routers' factory settings, and Docker's first bridge.
@@ -48,10 +51,11 @@ findings contains finding if {
 	finding := {
 		"ref": claim.at,
 		"message": sprintf(
-			"%s%s %s %s: a client in such a network has a route of its own for %s, and its packets never enter the tunnel",
-			[text.in_cluster(claim.cluster), subject(claim), relation(claim, home), user, claim.prefix],
+			"%s%s %s %s: %s",
+			[text.in_cluster(claim.cluster), subject(claim), relation(claim, home), user, fate(claim, home)],
 		),
 		"clusters": {claim.cluster},
+		"containers": {name | some name in pods.sharing_with[claim.owner]},
 		"verify": {"destination": claim.prefix},
 	}
 }
@@ -70,27 +74,49 @@ claims contains claim if {
 # The plan repeats what a manifest declares; the manifest is what clients get.
 repeated(claim) if {
 	claim.strength == "planned"
+	[claim.cluster, claim.role, claim.prefix] in declared
+}
+
+declared contains [claim.cluster, claim.role, claim.prefix] if {
 	some range in input.plan.ranges
-	some other in range.claims
-	other.strength == "declared"
-	other.cluster == claim.cluster
-	other.role == claim.role
-	other.prefix == claim.prefix
+	range.role in {"pool", "vpn"}
+	some claim in range.claims
+	claim.strength == "declared"
 }
 
 # The plan knows of it.
 acknowledged(claim) if {
+	some known in known_pools
+	known[0] == claim.cluster
+	net.cidr_contains(known[1], claim.prefix)
+}
+
+known_pools contains [c.name, pool.range.prefix] if {
 	some c in input.facts.clusters
-	c.name == claim.cluster
 	some pool in c.plan.client_pools
-	"VPN406" in {a.text | some a in pool.acknowledge}
 	pool.range.prefix != ""
-	net.cidr_contains(pool.range.prefix, claim.prefix)
+	some a in pool.acknowledge
+	a.text == "VPN406"
 }
 
 subject(claim) := sprintf("the client pool %s", [claim.prefix]) if claim.role == "pool"
 
 subject(claim) := sprintf("the VPN destination %s", [claim.prefix]) if claim.role == "vpn"
+
+# Of two equal routes the client's metrics choose, of two others the longer prefix.
+fate(claim, home) := sprintf(
+	"a client in such a network has a route of its own for %s; its metrics choose between the two, and either the VPN or its own neighbours are out of reach",
+	[home],
+) if {
+	claim.prefix == home
+}
+
+fate(claim, home) := sprintf(
+	"a client in such a network has a route of its own for %s; the longer one into the tunnel wins, and it loses its own neighbours in %s",
+	[home, claim.prefix],
+) if {
+	claim.prefix != home
+}
 
 relation(claim, home) := "is the network of" if claim.prefix == home
 

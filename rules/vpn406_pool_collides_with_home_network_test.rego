@@ -73,3 +73,18 @@ test_fires_once_for_a_pool_that_the_plan_repeats if {
 	}]})})
 	{f.ref | some f in found} == {testing.ref("/pool")}
 }
+
+test_names_the_container_that_hands_it_out if {
+	server := testing.pod({"tunnels": [testing.tunnel({"side": "server"})]})
+	pool := object.union(testing.claim("pool", "10.0.0.0/24"), {"owner": "Deployment vpn/vpn"})
+	given := object.union(with_claim(pool), {"facts": testing.facts({"pods": [server]})})
+	found := vpn406.findings with input as given
+	{f.containers | some f in found} == {{"vpn"}}
+}
+
+test_says_which_route_wins if {
+	some same in vpn406.findings with input as with_claim(testing.claim("pool", "192.168.1.0/24"))
+	contains(same.message, "its metrics choose between the two, and either the VPN or its own neighbours are out of reach")
+	some inside in vpn406.findings with input as with_claim(testing.claim("pool", "172.17.5.0/24"))
+	contains(inside.message, "a route of its own for 172.17.0.0/16; the longer one into the tunnel wins, and it loses its own neighbours in 172.17.5.0/24")
+}

@@ -81,7 +81,7 @@ findings contains finding if {
 	not peer.endpoint
 	peer.table == "auto"
 	some entry in peer.allowed_ips
-	endswith(entry.prefix, "/0")
+	everywhere(entry, peer)
 	finding := {
 		"ref": places.either(entry.ref, peer.ref),
 		"pod": pod.id,
@@ -123,7 +123,7 @@ findings contains finding if {
 	some peer in group.peers
 	not peer.endpoint
 	some entry in peer.allowed_ips
-	endswith(entry.prefix, "/0")
+	everywhere(entry, peer)
 	finding := {
 		"ref": entry.ref,
 		"message": sprintf(
@@ -147,4 +147,14 @@ one_interface(a, b) if {
 	a.ref.object == b.ref.object
 	contains(a.ref.pointer, "/env/")
 	contains(b.ref.pointer, "/env/")
+}
+
+# The whole of a family, or the first of the two halves that are written instead.
+everywhere(entry, _) if endswith(entry.prefix, "/0")
+
+everywhere(entry, peer) if {
+	some low, high in {"0.0.0.0/1": "128.0.0.0/1", "::/1": "8000::/1"}
+	entry.prefix == low
+	some other in peer.allowed_ips
+	other.prefix == high
 }

@@ -10,6 +10,12 @@
 #     description: "k3s: cluster-cidr and service-cidr"
 #   - ref: https://kubernetes.io/docs/reference/config-api/kubeadm-config.v1beta4/
 #     description: "kubeadm: podSubnet and serviceSubnet"
+#   - ref: https://github.com/kubernetes-sigs/kubespray/blob/master/roles/kubespray_defaults/defaults/main/main.yml
+#     description: "Kubespray: kube_pods_subnet and kube_service_addresses"
+#   - ref: https://canonical.com/microk8s/docs/change-cidr
+#     description: "MicroK8s: default ranges"
+#   - ref: https://docs.aws.amazon.com/eks/latest/APIReference/API_KubernetesNetworkConfigRequest.html
+#     description: "EKS: serviceIpv4Cidr"
 # custom:
 #   id: VPN408
 #   name: ranges-of-another-cluster
@@ -22,7 +28,7 @@
 #   fires: |
 #     A tunnel captures service or pod addresses of its cluster although it has a bypass list, and an
 #     entry of that list equals a range of another cluster in the tree or a default of k3s, kubeadm,
-#     kind or flannel that is not this cluster's. Or an entry holds only a part of a range of this
+#     kind, flannel, OpenShift, Kubespray, MicroK8s, kops or EKS (services) that is not this cluster's. Or an entry holds only a part of a range of this
 #     cluster, and a container needs the rest. It speaks instead of VPN302.
 #   silent: |
 #     - the list covers the pod and service ranges; further entries, such as a home network, never
@@ -53,10 +59,10 @@ findings contains finding if {
 		"ref": places.either(tunnel.bypass.ref, tunnel.container_ref),
 		"pod": pod.id,
 		"message": sprintf(
-			"the bypass list of %s (%s) is not this cluster's: %s; %s%s stay captured, and packets for them enter the tunnel, where nobody routes them",
+			"the bypass list of %s (%s) is not this cluster's: %s; %s%s %s enter the tunnel, where nobody routes them",
 			[
 				tunnel.family_title, concat(", ", [e.text | some e in tunnel.bypass.entries]),
-				concat("; ", sort({w.says | some w in wrong})), text.list(lost), text.of_cluster(caught.cluster),
+				concat("; ", sort({w.says | some w in wrong})), text.list(lost), text.of_cluster(caught.cluster), stays(lost),
 			],
 		),
 		"containers": {c.name | some c in pod.containers; c.stage != "init"},
@@ -69,20 +75,34 @@ findings contains finding if {
 	}
 }
 
+stays(lost) := "stays captured, and packets for it" if count(lost) == 1
+
+stays(lost) := "stay captured, and packets for them" if count(lost) > 1
+
 own(caught) := [r | some r in caught.ranges; r.role in {"pod", "service"}; r.strength != "evidence"]
 
-# What distributions use unless told otherwise. Ranges that home networks use as
-# well are left out.
+# What distributions use unless told otherwise: FG B, and the sources of kubespray,
+# MicroK8s and kops, and the API reference of EKS.
 defaults := {
 	"10.42.0.0/16": "k3s' default pod range", "10.43.0.0/16": "k3s' default service range",
 	"10.244.0.0/16": "the default pod range of kind and flannel", "10.96.0.0/12": "kubeadm's default service range",
 	"10.96.0.0/16": "kind's default service range",
+	"10.128.0.0/14": "OpenShift's default pod range", "172.30.0.0/16": "OpenShift's default service range",
+	"10.233.64.0/18": "kubespray's default pod range", "10.233.0.0/18": "kubespray's default service range",
+	"10.152.183.0/24": "MicroK8s' default service range",
+	"100.96.0.0/11": "kops' default pod range", "100.64.0.0/13": "kops' default service range",
+	"172.20.0.0/16": "one of the two service ranges from which EKS chooses",
+	"10.100.0.0/16": "one of the two service ranges from which EKS chooses",
 }
+
+# Ranges that home networks use as well are a distribution's only beside another
+# one of it.
+beside := {"10.1.0.0/16": {"with": "10.152.183.0/24", "says": "MicroK8s' default pod range"}}
 
 foreign(tunnel, caught) := [{"ref": entry.ref, "says": sprintf("%s is %s", [entry.prefix, owner])} |
 	some entry in tunnel.bypass.entries
 	not ours(entry, caught)
-	some owner in owners(entry, caught)
+	some owner in owners(tunnel, entry, caught)
 ]
 
 ours(entry, caught) if {
@@ -90,9 +110,19 @@ ours(entry, caught) if {
 	net.cidr_intersects(r.prefix, entry.prefix)
 }
 
-owners(entry, caught) := others(entry, caught) if count(others(entry, caught)) > 0
+owners(_, entry, caught) := others(entry, caught) if count(others(entry, caught)) > 0
 
-owners(entry, caught) := {said | said := defaults[entry.prefix]} if count(others(entry, caught)) == 0
+owners(tunnel, entry, caught) := by_default(tunnel, entry) if count(others(entry, caught)) == 0
+
+by_default(_, entry) := {defaults[entry.prefix]}
+
+by_default(tunnel, entry) := {other.says |
+	other := beside[entry.prefix]
+	some e in tunnel.bypass.entries
+	e.prefix == other["with"]
+} if {
+	not defaults[entry.prefix]
+}
 
 others(entry, caught) := {sprintf("the %s range of cluster %s", [r.role, c.name]) |
 	some c in input.facts.clusters

@@ -16,7 +16,7 @@
 #   claims:
 #     - C2: "for all its containers"
 #     - C7: "that resolver does not know the cluster's names"
-#     - F3: "cannot resolve http://ledger.billing.svc.cluster.local:8080 any more"
+#     - F3: "cannot resolve ledger.billing.svc.cluster.local any more"
 #   fires: |
 #     The tunnel's image or configuration rewrites the pod's resolver, the new one does not know the
 #     cluster's names, and another container uses such a name.
@@ -24,7 +24,9 @@
 #     - no other container uses a cluster name
 #     - the new resolver is the cluster's own, or still reaches it: split DNS together with a bypass
 #       for the service range, or a switch that keeps the name servers
-#     - what the image does to the resolver cannot be seen
+#     - what the image does to the resolver cannot be seen; a private resolver where the cluster's ranges
+#       are not in view
+#     - the name stands in `hostAliases`; the resolver is a container of the pod, on the loopback address
 #   remedy: "Let the pod keep the cluster's resolver, or use the image's split DNS together with a bypass of the service range."
 #   verify: [resolver]
 #   needs: ["facts.pods.tunnels.resolver.rewrites=present", facts.pods.needs]
@@ -46,10 +48,10 @@ findings contains finding if {
 		"ref": places.either(tunnel.resolver.ref, tunnel.container_ref),
 		"pod": pod.id,
 		"message": sprintf(
-			"%s replaces the pod's resolver%s, for all its containers: %s cannot resolve %s any more, because that resolver does not know the cluster's names",
+			"%s replaces the pod's resolver%s, for all its containers: %s cannot resolve %s any more, %s",
 			[
-				tunnel.family_title, text.optional(new(tunnel.resolver), " (%s)"),
-				text.containers({n.container | some n in names}), text.set_list({n.says | some n in names}),
+				text.tunnel(tunnel), text.optional(new(tunnel.resolver), " (%s)"),
+				text.containers({n.container | some n in names}), text.set_list({text.host(n.says) | some n in names}), lacks(tunnel.resolver),
 			],
 		),
 		"containers": {n.container | some n in names},
@@ -62,6 +64,23 @@ findings contains finding if {
 			"name": "kubernetes.default.svc.cluster.local",
 		},
 	}
+}
+
+# A public resolver has no names of a cluster. A private one somebody may have told.
+lacks(resolver) := "because that resolver does not know the cluster's names" if count(private(resolver)) == 0
+
+lacks(resolver) := sprintf(
+	"unless the resolver at %s knows the cluster's names, which nothing in the manifests says",
+	[text.set_list(private(resolver))],
+) if {
+	count(private(resolver)) > 0
+}
+
+private(resolver) := {server |
+	some server in resolver.servers
+	some block in ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7"]
+	net.cidr_is_valid(sprintf("%s/128", [server])) == contains(server, ":")
+	net.cidr_contains(block, server)
 }
 
 # What it is replaced with, in the words of the configuration where there are any.

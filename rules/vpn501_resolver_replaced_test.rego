@@ -55,3 +55,17 @@ test_silent_when_unknown if {
 test_silent_when_reach_is_unknown if {
 	count(vpn501.findings) == 0 with input as with_resolver(object.union(replaced, {"reaches_cluster": "unknown"}), [testing.need("name")])
 }
+
+test_says_the_host_of_a_url if {
+	url := object.union(testing.need("name"), {"says": "http://user@ledger.billing.svc:8080/api"})
+	some f in vpn501.findings with input as with_resolver({"rewrites": "present", "servers": ["1.1.1.1"]}, [url])
+	endswith(f.message, "container app cannot resolve ledger.billing.svc any more, because that resolver does not know the cluster's names")
+}
+
+test_says_that_a_private_resolver_may_be_told if {
+	every server in ["10.60.0.53", "fd00:60::53"] {
+		found := vpn501.findings with input as with_resolver({"rewrites": "present", "servers": [server]}, [testing.need("name")])
+		{f | some f in found; endswith(f.message, sprintf("unless the resolver at %s knows the cluster's names, which nothing in the manifests says", [server]))} == found
+		count(found) == 1
+	}
+}

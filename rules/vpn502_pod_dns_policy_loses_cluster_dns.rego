@@ -25,6 +25,7 @@
 #     - the name servers hold an address of the service range, or the node-local cache
 #     - a name server on a loopback address: it is the pod's own and may know the cluster
 #     - a private name server where the cluster's ranges are not in view
+#     - the name stands in `hostAliases`
 #   remedy: "Use dnsPolicy ClusterFirst (on the host network: ClusterFirstWithHostNet, the only one that works there), or name the cluster's resolver in dnsConfig."
 #   verify: [resolver]
 #   needs: [facts.pods.tunnels, facts.pods.needs]
@@ -45,8 +46,11 @@ findings contains finding if {
 		"ref": pod.cluster_resolver.ref,
 		"pod": pod.id,
 		"message": sprintf(
-			"%s keeps the cluster's resolver away from the pod: %s cannot resolve %s, the look-up goes to a name server outside the cluster%s",
-			[pod.cluster_resolver.why, text.containers({n.container | some n in names}), text.set_list({n.says | some n in names}), policy(pod)],
+			"%s keeps the cluster's resolver away from the pod: %s cannot resolve %s, because the look-up goes to %s%s",
+			[
+				pod.cluster_resolver.why, text.containers({n.container | some n in names}), text.set_list({text.host(n.says) | some n in names}),
+				asked(pod), policy(pod),
+			],
 		),
 		"containers": {n.container | some n in names},
 		"related": [{"ref": n.ref, "says": sprintf("%s uses a cluster name: %s", [n.container, n.says])} |
@@ -60,9 +64,13 @@ findings contains finding if {
 	}
 }
 
-# Only one policy brings the cluster's resolver to the host network.
-policy(pod) := "; on the host network only dnsPolicy: ClusterFirstWithHostNet brings the cluster's" if {
-	pod.host_network.value == "true"
-}
+# Whom the pod asks instead.
+asked(pod) := "a name server outside the cluster" if pod.dns_policy.value == "None"
 
-policy(pod) := "" if pod.host_network.value != "true"
+asked(pod) := "the node's name servers, and nothing in the manifests says that these know the cluster's names" if pod.dns_policy.value != "None"
+
+# Where to go from Default on the host network, which is not ClusterFirst.
+policy(pod) := "; on the host network only ClusterFirstWithHostNet asks the cluster's, ClusterFirst does not" if {
+	pod.host_network.value == "true"
+	pod.dns_policy.value == "Default"
+} else := ""

@@ -27,7 +27,23 @@ test_fires_for_a_gateway_on_the_host_network if {
 	})
 	some f in found
 	startswith(f.message, "hostNetwork without")
-	endswith(f.message, "on the host network only dnsPolicy: ClusterFirstWithHostNet brings the cluster's")
+	endswith(f.message, "the look-up goes to the node's name servers, and nothing in the manifests says that these know the cluster's names")
+}
+
+test_says_which_policy_the_host_network_needs if {
+	some f in vpn502.findings with input as with_pod({
+		"host_network": {"state": "present", "value": "true", "ref": testing.ref("/hostNetwork")},
+		"dns_policy": {"state": "present", "value": "Default", "ref": testing.ref("/dnsPolicy")},
+	})
+	endswith(f.message, "; on the host network only ClusterFirstWithHostNet asks the cluster's, ClusterFirst does not")
+}
+
+test_says_whom_a_pod_without_a_policy_asks if {
+	some f in vpn502.findings with input as with_pod({
+		"dns_policy": {"state": "present", "value": "None", "ref": testing.ref("/dnsPolicy")},
+		"cluster_resolver": object.union(testing.switch("absent"), {"why": "dnsPolicy: None with the name server 1.1.1.1"}),
+	})
+	endswith(f.message, "because the look-up goes to a name server outside the cluster")
 }
 
 test_fires_for_a_mesh if {

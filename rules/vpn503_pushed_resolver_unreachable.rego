@@ -16,7 +16,7 @@
 #   severities: [error]
 #   family: names
 #   claims:
-#     - F3: "clients are told to resolve names at 10.96.0.10 in the service range 10.96.0.0/12"
+#     - F3: "are told to resolve names at 10.96.0.10 in the service range 10.96.0.0/12"
 #   fires: |
 #     The resolver that a server pushes lies in the service range of its cluster, or is another private
 #     address, and no pushed route (or AllowedIPs entry for the clients), not the pool and no full
@@ -45,8 +45,8 @@ findings contains finding if {
 		"ref": places.either(lost.resolver.ref, tunnel.container_ref),
 		"pod": pod.id,
 		"message": sprintf(
-			"clients are told to resolve names at %s%s, but %s: their look-ups leave outside the tunnel and get no answer",
-			[lost.resolver.text, place(lost), routed(tunnel)],
+			"clients of %s are told to resolve names at %s%s, but %s: their look-ups leave outside the tunnel, where that address is somebody else's or nobody's",
+			[tunnel_of(tunnel), lost.resolver.text, place(lost), routed(tunnel)],
 		),
 		"containers": {tunnel.container},
 		"related": array.concat(
@@ -66,7 +66,13 @@ place(lost) := sprintf(" in the service range %s", [text.set_list({r.prefix | so
 
 place(lost) := "" if count(lost.within) == 0
 
-routed(tunnel) := sprintf("their routes through the tunnel are %s", [text.set_list(prefixes(tunnel))]) if count(prefixes(tunnel)) > 0
+tunnel_of(tunnel) := sprintf("container %s", [tunnel.container]) if tunnel.container != ""
+
+tunnel_of(tunnel) := tunnel.family_title if tunnel.container == ""
+
+routed(tunnel) := sprintf("their routes through the tunnel are %s", [text.set_list(prefixes(tunnel))]) if count(prefixes(tunnel)) > 1
+
+routed(tunnel) := sprintf("their only route through the tunnel is %s", [text.set_list(prefixes(tunnel))]) if count(prefixes(tunnel)) == 1
 
 routed(tunnel) := "they get no route through the tunnel" if count(prefixes(tunnel)) == 0
 

@@ -15,7 +15,7 @@ test_fires_for_the_cluster_resolver if {
 	count(found) == 1
 	some f in found
 	f.ref == testing.ref("/resolver")
-	contains(f.message, "at 10.96.0.10 in the service range 10.96.0.0/12, but their routes through the tunnel are 10.244.0.0/16")
+	contains(f.message, "at 10.96.0.10 in the service range 10.96.0.0/12, but their only route through the tunnel is 10.244.0.0/16")
 }
 
 test_fires_for_another_private_resolver if {
@@ -43,4 +43,9 @@ test_silent_for_a_client if {
 
 test_silent_when_unknown if {
 	count(vpn503.findings) == 0 with input as with_clients({"state": "unknown", "unreached": [cluster_resolver]}, {})
+}
+
+test_says_an_only_route if {
+	some f in vpn503.findings with input as with_clients({"routes": testing.prefixes(["10.244.0.0/16"]), "unreached": [cluster_resolver]}, {})
+	contains(f.message, "their only route through the tunnel is 10.244.0.0/16: their look-ups leave outside the tunnel, where that address is somebody else's or nobody's")
 }

@@ -9,18 +9,15 @@ package check
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
 	"path"
 	"reflect"
-	"runtime"
 	"slices"
 	"sort"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/rego"
@@ -49,9 +46,15 @@ type Engine struct {
 	metadata []finding.RuleMeta
 
 	mu       sync.Mutex
-	query    rego.PreparedEvalQuery
-	compiled map[string]bool // the rules that query evaluates
-	words    words           // of these rules and their library
+	compiled map[string]bool // the rules that program evaluates
+	program  program
+}
+
+// program is what is compiled of the rules.
+type program struct {
+	query   rego.PreparedEvalQuery // askedFindings
+	modules map[string]*ast.Module // as they are parsed, by file
+	words   words                  // of all of them
 }
 
 // rule is what the engine knows of a rule besides its Rego.
@@ -63,10 +66,6 @@ type rule struct {
 	needs     []need
 	needsText []string
 }
-
-// allFindings collects the findings of every rule package in one evaluation.
-// Rules are found by their package, so none can be forgotten.
-const allFindings = `out = {key: found | some key; found := data.vpnlint.rules[key].findings}`
 
 // New reads the built-in rules: strict, type-checked against the schema of
 // their input, and without any built-in function whose result depends on
@@ -116,7 +115,7 @@ func (e *Engine) compile(ctx context.Context, compiler *ast.Compiler, modules ma
 		return fmt.Errorf("compile the rules: %w", compiler.Errors)
 	}
 	query, err := rego.New(
-		rego.Query(allFindings),
+		rego.Query(askedFindings),
 		rego.Compiler(compiler),
 		// Without it a built-in that fails is an empty result: a rule that
 		// silently never fires.
@@ -125,23 +124,22 @@ func (e *Engine) compile(ctx context.Context, compiler *ast.Compiler, modules ma
 	if err != nil {
 		return fmt.Errorf("prepare the rules: %w", err)
 	}
-	e.query, e.words = query, found
+	e.program = program{query, modules, found}
 	return nil
 }
 
 // Compile compiles all rules now, not when an input first needs them.
 func (e *Engine) Compile(ctx context.Context) error {
-	_, _, err := e.prepare(ctx, slices.Sorted(maps.Keys(e.byKey)))
+	_, err := e.prepare(ctx, slices.Sorted(maps.Keys(e.byKey)))
 	return err
 }
 
-// prepare returns a query that evaluates at least the rules with these keys, and
-// the words of the rules that it evaluates.
-func (e *Engine) prepare(ctx context.Context, keys []string) (rego.PreparedEvalQuery, words, error) {
+// prepare returns a program of at least the rules with these keys.
+func (e *Engine) prepare(ctx context.Context, keys []string) (program, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !slices.ContainsFunc(keys, func(key string) bool { return !e.compiled[key] }) {
-		return e.query, e.words, nil
+		return e.program, nil
 	}
 	compiled := maps.Clone(e.compiled)
 	for _, key := range keys {
@@ -158,15 +156,15 @@ func (e *Engine) prepare(ctx context.Context, keys []string) (rego.PreparedEvalQ
 	}
 	modules, err := parseModules(e.texts, names, ast.ParserOptions{})
 	if err != nil {
-		return rego.PreparedEvalQuery{}, nil, err
+		return program{}, err
 	}
 	// The index vouches for their types.
 	compiler := ast.NewCompiler().WithStrict(true).WithCapabilities(capabilities()).WithSkipStages(ast.StageCheckTypes)
 	if err := e.compile(ctx, compiler, modules); err != nil {
-		return rego.PreparedEvalQuery{}, nil, err
+		return program{}, err
 	}
 	e.compiled = compiled
-	return e.query, e.words, nil
+	return e.program, nil
 }
 
 // readRules reads all Rego files but the tests, and the schema of their input.
@@ -192,16 +190,9 @@ func parseModules(texts ruleTexts, names []string, opts ast.ParserOptions) (map[
 	slices.Sort(names)
 	parsed := make([]*ast.Module, len(names))
 	failed := make([]error, len(names))
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		wg.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(names); i = int(next.Add(1)) - 1 {
-				parsed[i], failed[i] = ast.ParseModuleWithOpts(names[i], texts[names[i]], opts)
-			}
-		})
-	}
-	wg.Wait()
+	each(len(names), func(i int) {
+		parsed[i], failed[i] = ast.ParseModuleWithOpts(names[i], texts[names[i]], opts)
+	})
 	modules := make(map[string]*ast.Module, len(names))
 	for i, name := range names {
 		if failed[i] != nil {
@@ -303,54 +294,19 @@ func (e *Engine) Run(ctx context.Context, in Input) ([]finding.Finding, error) {
 	if len(keys) == 0 {
 		return []finding.Finding{}, nil
 	}
-	query, read, err := e.prepare(ctx, keys)
+	p, err := e.prepare(ctx, keys)
 	if err != nil {
 		return nil, err
 	}
-	value, err := inputValue(doc, read)
-	if err != nil {
-		return nil, err
-	}
-	// From here on the facts are not needed: neither in nor doc is used again, so
-	// that the rules have their memory.
+	// From here on the facts belong to the judge, who lets go of what it is done
+	// with: in is not used again, so that the rules have their memory.
 	places := newPlacer(in)
-	said, err := evaluate(ctx, query, value, e.byKey)
+	said, err := (&judge{program: p, byKey: e.byKey, keys: keys}).run(ctx, doc)
 	if err != nil {
 		return nil, err
 	}
 	return places.place(dropReplaced(said))
 }
-
-// evaluate runs a query for the findings of all rules in byKey.
-func evaluate(ctx context.Context, query rego.PreparedEvalQuery, input ast.Value, byKey map[string]rule) ([]statement, error) {
-	results, err := query.Eval(ctx, rego.EvalParsedInput(input), rego.EvalGenerateJSON(asTerm))
-	if err == nil {
-		// The engine is told of the context's end in its own time.
-		err = context.Cause(ctx)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("run the rules: %w", err)
-	}
-	if err := ctx.Err(); err != nil { // OPA notices a cancelled context only if it takes long
-		return nil, fmt.Errorf("run the rules: %w", err)
-	}
-	if len(results) != 1 {
-		return nil, errors.New("run the rules: no result")
-	}
-	out, ok := results[0].Bindings["out"].(*ast.Term)
-	if !ok {
-		return nil, errors.New("run the rules: unexpected result")
-	}
-	byRule, ok := out.Value.(ast.Object)
-	if !ok {
-		return nil, errors.New("run the rules: unexpected result")
-	}
-	return decode(byRule, byKey)
-}
-
-// asTerm leaves a result as it is: thousands of findings are decoded one at a
-// time.
-func asTerm(t *ast.Term, _ *rego.EvalContext) (any, error) { return t, nil }
 
 // user reports whether there are rules of the user, which may look at any pod.
 func (e *Engine) user() bool {
@@ -392,30 +348,6 @@ func (e *Engine) speakers(doc *document) []string {
 	return keys
 }
 
-// decode checks what the rules returned against the contract.
-func decode(byRule ast.Object, byKey map[string]rule) ([]statement, error) {
-	var said []statement
-	for _, key := range byRule.Keys() { // sorted
-		name, _ := key.Value.(ast.String)
-		r, ok := byKey[string(name)]
-		if !ok {
-			return nil, fmt.Errorf("package %s has findings but no METADATA", key)
-		}
-		found, ok := byRule.Get(key).Value.(ast.Set)
-		if !ok {
-			return nil, fmt.Errorf("%s: findings are no set", r.meta.ID)
-		}
-		for _, f := range found.Slice() { // sorted
-			s, err := decodeStatement(r, f.Value)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", r.meta.ID, err)
-			}
-			said = append(said, s)
-		}
-	}
-	return said, nil
-}
-
 // dropReplaced leaves out what a more specific rule says of the same pod.
 func dropReplaced(said []statement) []statement {
 	type claim struct{ rule, pod string }
@@ -431,10 +363,5 @@ func dropReplaced(said []statement) []statement {
 }
 
 func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
+	return slices.Sorted(maps.Keys(m))
 }

@@ -77,7 +77,7 @@ func gatewayPod() (*facts.Facts, []*source.Object) {
 		},
 	}}
 	return &facts.Facts{Pods: []facts.Pod{{
-		ID: "p", Workload: "deploy/openvpn", Object: finding.ObjectName{Kind: "Deployment", Namespace: "vpn", Name: "openvpn"},
+		ID: "p", Namespace: "vpn", Workload: "deploy/openvpn", Object: finding.ObjectName{Kind: "Deployment", Namespace: "vpn", Name: "openvpn"},
 		Ref: ref, Role: facts.Gateway, Clusters: []string{"prod"},
 		Containers: []facts.Container{{Name: "openvpn", DataPlane: true, Stage: facts.Main}},
 		Forwarding: facts.Forwarding{Needed: facts.Present, IPv4: facts.FamilyForwarding{State: facts.Absent}},

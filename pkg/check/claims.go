@@ -76,6 +76,8 @@ var carriers = [...]Carrier{
 	{Command: "plan free", Claim: "C6", Says: "10.243.255.0/24", Scenario: "plan.txtar"},
 	{Command: "plan init", Claim: "C6", Says: "# services: [] # ??? 10.96.0.0/12 is kubeadm's default serviceSubnet", Scenario: "plan_init.txtar"},
 	{Command: "fix", Claim: "F7", Says: "+  enabled: true", Scenario: "fix_chart.txtar"},
+	{Command: "fix", Claim: "M6", Says: "allow-lists and firewall rules there that name pod addresses stop matching", Scenario: "fix_review.txtar"},
+	{Command: "fix", Claim: "M10", Says: "the way back is the list as it is now, applied and checked in the same way", Scenario: "fix_review.txtar"},
 	{Command: "lint", Claim: "F7", Says: `"proof": "rendered"`, Scenario: "fix.txtar"},
 
 	{Verify: "forwarding", Claim: "F2", Says: "exec deploy/openvpn -c openvpn -- sysctl net.ipv4.ip_forward"},

@@ -17,7 +17,7 @@ import (
 // statement is one finding as a rule returns it. Ref and Message are required;
 // references are those of the input, passed on as they are.
 type statement struct {
-	rule rule
+	rule *rule
 
 	Ref     *source.Ref `json:"ref"`
 	Message string      `json:"message"`
@@ -33,6 +33,10 @@ type statement struct {
 	// condition that keeps such text out is shown with the finding.
 	Missing []string   `json:"missing"`
 	Verify  verifyArgs `json:"verify"`
+
+	// alike are the ids of all pods of which a rule that speaks once a run would have
+	// spoken.
+	alike []string
 }
 
 type relatedRef struct {
@@ -42,7 +46,7 @@ type relatedRef struct {
 
 // decodeStatement refuses what a typing error in a rule would otherwise turn
 // into a finding without a severity, a container or a place.
-func decodeStatement(r rule, value ast.Value) (statement, error) {
+func decodeStatement(r *rule, value ast.Value) (statement, error) {
 	plain, err := ast.JSON(value)
 	if err != nil {
 		return statement{}, fmt.Errorf("finding: %w", err)
@@ -55,7 +59,7 @@ func decodeStatement(r rule, value ast.Value) (statement, error) {
 	dec.DisallowUnknownFields()
 	s := statement{rule: r}
 	if err := dec.Decode(&s); err != nil {
-		return statement{}, fmt.Errorf("finding %s: %w", raw, err)
+		return statement{}, fmt.Errorf("finding %s: %w", raw, wrongField(err))
 	}
 	if s.Severity == "" {
 		s.Severity = r.meta.Severity()

@@ -33,6 +33,7 @@ type indexedRule struct {
 	Key      string           `json:"key"` // the last part of the package: vpn101
 	File     string           `json:"file"`
 	Meta     finding.RuleMeta `json:"meta"`
+	Once     bool             `json:"once,omitempty"`
 	Replaces []string         `json:"replaces"`
 	Needs    []string         `json:"needs"`
 }
@@ -51,7 +52,7 @@ func Index(ctx context.Context, files fs.FS) ([]byte, error) {
 	out := ruleIndex{Digest: texts.digest()}
 	for _, key := range sortedKeys(e.byKey) {
 		r := e.byKey[key]
-		out.Rules = append(out.Rules, indexedRule{Key: key, File: r.file, Meta: r.meta, Replaces: r.replaces, Needs: r.needsText})
+		out.Rules = append(out.Rules, indexedRule{Key: key, File: r.file, Meta: r.meta, Once: r.meta.Once, Replaces: r.replaces, Needs: r.needsText})
 	}
 	text, err := json.MarshalIndent(out, "", " ")
 	if err != nil {
@@ -89,6 +90,7 @@ func readIndex(files fs.FS, texts ruleTexts) (*Engine, error) {
 		if err != nil {
 			return nil, fmt.Errorf("index of the rules: %w", err)
 		}
+		r.Meta.Once = r.Once
 		e.byKey[r.Key] = rule{meta: r.Meta, replaces: r.Replaces, file: r.File, needs: needs, needsText: r.Needs}
 		e.metadata = append(e.metadata, r.Meta)
 	}

@@ -3,6 +3,7 @@ package check
 import (
 	"encoding"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -110,13 +111,12 @@ func documentOf(in Input) *document {
 // Unlike encoding/json it writes every field: a nil slice is an empty array, so
 // that a rule may count it. Where read is not nil, fields that it does not name
 // are left out.
-func inputValue(doc *document, read words) (ast.Value, error) {
-	terms := termBuilder{read: read, strings: map[string]*ast.Term{}, zero: map[reflect.Type]*ast.Term{}, same: map[any]*ast.Term{}, late: map[int]*ast.Term{}, known: map[reflect.Type][]field{}, empty: ast.ArrayTerm()}
-	term, err := terms.of(reflect.ValueOf(doc).Elem())
+func inputValue(doc *document, read words) (ast.Object, error) {
+	term, err := newTermBuilder(read).of(reflect.ValueOf(doc).Elem())
 	if err != nil {
 		return nil, fmt.Errorf("input of the rules: %w", err)
 	}
-	return term.Value, nil
+	return objectOf(term)
 }
 
 // termBuilder makes terms, equal ones once where they are many: thousands of
@@ -132,6 +132,21 @@ type termBuilder struct {
 	late  map[int]*ast.Term // of structs with lists, by their hash
 	known map[reflect.Type][]field
 	empty *ast.Term // the array without items
+}
+
+func objectOf(t *ast.Term) (ast.Object, error) {
+	o, ok := t.Value.(ast.Object)
+	if !ok {
+		return nil, errors.New("input of the rules: a part of it is no object")
+	}
+	return o, nil
+}
+
+func newTermBuilder(read words) *termBuilder {
+	return &termBuilder{
+		read: read, strings: map[string]*ast.Term{}, zero: map[reflect.Type]*ast.Term{}, same: map[any]*ast.Term{}, late: map[int]*ast.Term{},
+		known: map[reflect.Type][]field{}, empty: ast.ArrayTerm(),
+	}
 }
 
 func (b *termBuilder) text(s string) *ast.Term {

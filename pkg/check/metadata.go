@@ -33,6 +33,9 @@ type customMeta struct {
 	// Needs are what the input must hold for the rule to say anything (needs.go);
 	// a rule without them is always evaluated.
 	Needs []string `json:"needs"`
+	// Once: a run has one finding of it at most, the first, which counts the other
+	// pods.
+	Once bool `json:"once"`
 	// Replaces are the rules that say less about the same pod: their finding is
 	// dropped where this rule reports the pod.
 	Replaces []string `json:"replaces"`
@@ -74,6 +77,7 @@ func readRule(module *ast.Module, key string, validate func(m finding.RuleMeta, 
 		Verify:      custom.Verify,
 		NoVerify:    strings.TrimSpace(custom.NoVerify),
 		Since:       custom.Since,
+		Once:        custom.Once,
 	}
 	for _, claim := range custom.Claims {
 		for id, says := range claim {
@@ -122,7 +126,7 @@ func decodeCustom(custom map[string]any) (customMeta, error) {
 	dec.DisallowUnknownFields()
 	var out customMeta
 	if err := dec.Decode(&out); err != nil {
-		return customMeta{}, fmt.Errorf("METADATA custom: %w", err)
+		return customMeta{}, fmt.Errorf("METADATA custom: %w", wrongField(err))
 	}
 	return out, nil
 }

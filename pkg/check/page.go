@@ -40,7 +40,7 @@ func PageVerify(m finding.RuleMeta, commands []string) string {
 		return b.String()
 	}
 	b.WriteString("\n")
-	means := VerifyMeans(m)
+	means := verifyMeans(m)
 	for _, text := range means {
 		if len(means) > 1 {
 			text = "- " + text

@@ -1,9 +1,9 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 
@@ -15,13 +15,18 @@ import (
 // placer turns statements into findings with places.
 type placer struct {
 	objects map[source.ObjectID]*source.Object
+	order   map[source.ObjectID]int // in which they were loaded
 	pods    map[string]placedPod
 }
 
 // placedPod is what findings take from a pod.
 type placedPod struct {
 	workload, namespace string
-	clusters            []string
+	// maker is what makes the pod, ref the object that asks for it and title its
+	// name; "" and zero for a pod of the tree.
+	maker, title string
+	ref          source.Ref
+	clusters     []string
 	// ends are the init containers that end, runs one that does not: the VPN's
 	// where there is one.
 	ends map[string]bool
@@ -31,10 +36,11 @@ type placedPod struct {
 func newPlacer(in Input) *placer {
 	p := &placer{
 		objects: make(map[source.ObjectID]*source.Object, len(in.Objects)),
+		order:   make(map[source.ObjectID]int, len(in.Objects)),
 		pods:    map[string]placedPod{},
 	}
-	for _, o := range in.Objects {
-		p.objects[o.ID] = o
+	for i, o := range in.Objects {
+		p.objects[o.ID], p.order[o.ID] = o, i
 	}
 	if in.Facts != nil {
 		for i := range in.Facts.Pods {
@@ -46,7 +52,10 @@ func newPlacer(in Input) *placer {
 }
 
 func placePod(pod *facts.Pod) placedPod {
-	p := placedPod{workload: pod.Workload, namespace: pod.Object.Namespace, clusters: pod.Clusters}
+	p := placedPod{workload: pod.Workload, namespace: pod.Namespace, clusters: pod.Clusters}
+	if pod.Maker != "" {
+		p.maker, p.title, p.ref = pod.Maker, pod.Object.String(), pod.Ref
+	}
 	vpn := false
 	for i := range pod.Containers {
 		c := &pod.Containers[i]
@@ -66,6 +75,8 @@ func placePod(pod *facts.Pod) placedPod {
 // place locates all statements. Statements of one rule about one place that say
 // the same become one finding, with the clusters of all.
 func (p *placer) place(said []statement) ([]finding.Finding, error) {
+	slices.SortStableFunc(said, compareStatements)
+	said = p.onlyFirst(said)
 	type same struct {
 		rule, message string
 		severity      finding.Severity
@@ -73,11 +84,14 @@ func (p *placer) place(said []statement) ([]finding.Finding, error) {
 	}
 	var order []same
 	merged := map[same]finding.Finding{}
-	for _, s := range said {
-		f, err := p.finding(s)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", s.rule.meta.ID, err)
+	found := make([]finding.Finding, len(said))
+	failed := make([]error, len(said))
+	each(len(said), func(i int) { found[i], failed[i] = p.finding(said[i]) })
+	for i, s := range said {
+		if failed[i] != nil {
+			return nil, fmt.Errorf("%s: %w", s.rule.meta.ID, failed[i])
 		}
+		f := found[i]
 		key := same{f.Rule, f.Message, f.Severity, *s.Ref}
 		if earlier, ok := merged[key]; ok {
 			merged[key] = merge(earlier, f)
@@ -86,21 +100,6 @@ func (p *placer) place(said []statement) ([]finding.Finding, error) {
 		merged[key] = f
 		order = append(order, key)
 	}
-	sort.SliceStable(order, func(i, j int) bool {
-		a, b := order[i], order[j]
-		switch {
-		case a.rule != b.rule:
-			return a.rule < b.rule
-		case a.ref.Object != b.ref.Object:
-			return a.ref.Object < b.ref.Object
-		case a.ref.Pointer != b.ref.Pointer:
-			return a.ref.Pointer < b.ref.Pointer
-		case a.ref.Start != b.ref.Start:
-			return a.ref.Start < b.ref.Start
-		default:
-			return a.message < b.message
-		}
-	})
 	out := make([]finding.Finding, 0, len(order))
 	seen := map[string]int{}
 	for _, key := range order {
@@ -113,6 +112,41 @@ func (p *placer) place(said []statement) ([]finding.Finding, error) {
 		out = append(out, f)
 	}
 	return out, nil
+}
+
+// compareStatements orders by rule, then place: whatever was evaluated first.
+func compareStatements(a, b statement) int {
+	return cmp.Or(
+		strings.Compare(a.rule.meta.ID, b.rule.meta.ID),
+		strings.Compare(string(a.Ref.Object), string(b.Ref.Object)),
+		strings.Compare(a.Ref.Pointer, b.Ref.Pointer),
+		cmp.Compare(a.Ref.Start, b.Ref.Start),
+		strings.Compare(a.Message, b.Message),
+		strings.Compare(a.Pod, b.Pod),
+	)
+}
+
+// onlyFirst leaves one statement of each rule that speaks once a run: about the
+// object that was loaded first.
+func (p *placer) onlyFirst(said []statement) []statement {
+	first, pods := map[string]int{}, map[string][]string{} // by rule
+	for i, s := range said {
+		if id := s.rule.meta.ID; s.rule.meta.Once {
+			pods[id] = append(pods[id], s.Pod)
+			if at, ok := first[id]; !ok || p.order[s.Ref.Object] < p.order[said[at].Ref.Object] {
+				first[id] = i
+			}
+		}
+	}
+	out := said[:0]
+	for i, s := range said {
+		id := s.rule.meta.ID
+		if at, once := first[id]; !once || at == i {
+			s.alike = pods[id]
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 func (p *placer) finding(s statement) (finding.Finding, error) {
@@ -136,6 +170,8 @@ func (p *placer) finding(s statement) (finding.Finding, error) {
 		Clusters:   sortedSet(s.Clusters),
 		ValueSets:  object.ValueSets, // those it could hold under; pkg/lint knows under which it does
 		Primary:    where.Primary,
+		Pod:        s.Pod,
+		Alike:      s.alike,
 	}
 	args := s.Verify
 	if pod, ok := p.pods[s.Pod]; ok {
@@ -166,6 +202,11 @@ func (p *placer) related(s statement, where source.Provenance) []source.Note {
 			continue // a default that nobody wrote has no place
 		}
 		notes.add(object.Origin.Locate(r.Ref).Primary, r.Says)
+	}
+	if pod := p.pods[s.Pod]; pod.maker != "" && pod.ref.Object != s.Ref.Object {
+		if object, ok := p.objects[pod.ref.Object]; ok {
+			notes.add(object.Origin.Locate(pod.ref).Primary, pod.maker+" makes the pod because of "+pod.title)
+		}
 	}
 	for _, n := range decidedBy(s.Missing, where) {
 		notes.add(n.At, n.Says)

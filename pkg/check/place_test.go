@@ -127,8 +127,8 @@ func TestRelatedPlacesComeOnceAndOnlyWhereWritten(t *testing.T) {
 }
 
 func TestMoreSpecificRuleSpeaks(t *testing.T) {
-	general := rule{meta: finding.RuleMeta{ID: "VPN101"}}
-	special := rule{meta: finding.RuleMeta{ID: "VPN102"}, replaces: []string{"VPN101"}}
+	general := &rule{meta: finding.RuleMeta{ID: "VPN101"}}
+	special := &rule{meta: finding.RuleMeta{ID: "VPN102"}, replaces: []string{"VPN101"}}
 	said := dropReplaced([]statement{
 		{rule: general, Pod: "a", Message: "dropped"},
 		{rule: general, Pod: "b", Message: "kept"},

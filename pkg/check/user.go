@@ -1,6 +1,7 @@
 package check
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/rego"
@@ -76,8 +78,8 @@ func NewUserRules(ctx context.Context, files fs.FS, dir string) (*UserRules, err
 		return nil, &RegoError{doing: "compile the rules in " + dir, errs: compiler.Errors}
 	}
 	for _, name := range sortedKeys(compiler.Modules) {
-		if err := onlyOwnData(compiler.Modules[name]); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+		if err := onlyOwnData(compiler.Modules[name], compiler, dir); err != nil {
+			return nil, err // it names file and line
 		}
 	}
 	slices.SortFunc(u.metadata, func(a, b finding.RuleMeta) int { return strings.Compare(a.ID, b.ID) })
@@ -153,6 +155,10 @@ func readUserModules(files fs.FS, dir string) (map[string]*ast.Module, error) {
 		if err != nil {
 			return fmt.Errorf("%s: %w", shown, err)
 		}
+		text = bytes.TrimPrefix(text, []byte("\ufeff")) // as editors on Windows write it
+		if !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0 {
+			return fmt.Errorf("%s: it is not UTF-8; save it as UTF-8", shown)
+		}
 		module, err := ast.ParseModuleWithOpts(shown, string(text), ast.ParserOptions{ProcessAnnotation: true})
 		if err != nil {
 			if errs := ast.Errors(nil); errors.As(err, &errs) {
@@ -222,7 +228,7 @@ func validateUserMeta(m finding.RuleMeta, key string) error {
 
 // onlyOwnData refuses a module that looks at data of others: what is not there
 // is undefined, and a rule over it would silently never fire.
-func onlyOwnData(module *ast.Module) error {
+func onlyOwnData(module *ast.Module, compiler *ast.Compiler, dir string) error {
 	var err error
 	ast.WalkRefs(module, func(ref ast.Ref) bool {
 		if err != nil || !ref[0].Equal(ast.DefaultRootDocument) {
@@ -234,7 +240,11 @@ func onlyOwnData(module *ast.Module) error {
 				return true
 			}
 		}
-		return false
+		// To OPA it would be undefined: a rule that never speaks.
+		if len(compiler.GetRules(ref)) == 0 {
+			err = fmt.Errorf("%s: nothing in %s defines %s", ref[0].Location, dir, ref)
+		}
+		return err != nil
 	})
 	return err
 }
@@ -262,7 +272,8 @@ func (u *UserRules) Page(id string) (string, bool) {
 // Dir is what the directory of the rules is called in messages.
 func (u *UserRules) Dir() string { return u.dir }
 
-// Run evaluates the rules, as Engine.Run does.
+// Run evaluates the rules over an input, as Engine.Run does. A rule that fails
+// while it runs is an error that names it, never a finding less.
 func (u *UserRules) Run(ctx context.Context, in Input) ([]finding.Finding, error) {
 	value, err := inputValue(documentOf(in), nil)
 	if err != nil {

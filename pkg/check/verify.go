@@ -124,8 +124,9 @@ var verifyTemplates = [...]verifyTemplate{
 		inContainer + "cat /etc/resolv.conf",
 		inContainer + "nslookup {name}",
 	}},
-	{"start-order", "What started before the VPN could send without it.", []string{
-		kubectl + ` get {pod} -o jsonpath='{range .status.initContainerStatuses[*]}{.state.running.startedAt}{" "}{.name}{"\n"}{end}{range .status.containerStatuses[*]}{.state.running.startedAt}{" "}{.name}{"\n"}{end}'`,
+	{"start-order", "What started before the VPN could send without it; native sidecars are among the init containers.", []string{
+		kubectl + ` get {pod} -o jsonpath='{range .status.initContainerStatuses[*]}{.state.running.startedAt} {.name}{"\n"}{end}'`,
+		kubectl + ` get {pod} -o jsonpath='{range .status.containerStatuses[*]}{.state.running.startedAt} {.name}{"\n"}{end}'`,
 	}},
 	{"reverse-path", "src_valid_mark must be 1, or no rp_filter that applies may be 1.", []string{
 		inContainer + "sysctl net.ipv4.conf.all.src_valid_mark net.ipv4.conf.all.rp_filter net.ipv4.conf.eth0.rp_filter",
@@ -149,8 +150,9 @@ var verifyTemplates = [...]verifyTemplate{
 		kubectl + " get {object}",
 		kubectl + " get {pod}",
 	}},
-	{"replicas", "READY counts the gateways that share one key and one pool.", []string{
+	{"replicas", "READY counts the gateways that share one key and one pool; the strategy says whether an update runs old and new ones at once.", []string{
 		kubectl + " get {object}",
+		kubectl + ` get {object} -o jsonpath='{.spec.strategy}{.spec.updateStrategy}{"\n"}'`,
 	}},
 	{"reach", "It times out while the packets have no way, and connects when they have one.", []string{
 		inContainer + "nc -zvw 5 {behind} 443",
@@ -163,7 +165,7 @@ var verifyTemplates = [...]verifyTemplate{
 		"# through the tunnel: 1400 bytes\n" + inTunnel + "ping -c 3 -M do -s 1372 1.1.1.1",
 	}},
 	{"kill-test", "With the tunnel killed the application must lose its way out. Run the second command at once: the tunnel comes back.", []string{
-		inTunnel + "kill 1",
+		"# interrupts the tunnel and all that uses it\n" + inTunnel + "kill 1",
 		"# at once: must fail while the tunnel is down\n" + inContainer + "nc -zvw 5 1.1.1.1 443",
 	}},
 	{"cluster-ranges", "The ranges that the cluster really has: pods and services as its components were told, and the nodes with their addresses. Managed clusters tell them elsewhere.", []string{
@@ -179,8 +181,8 @@ var verifyTemplates = [...]verifyTemplate{
 const podShell = "# where the image lacks such a program, a shell in the pod's network namespace:\n" +
 	"kubectl{namespace} debug {pod} -it --profile=netadmin --image=nicolaka/netshoot"
 
-// VerifyMeans returns what the answers to a rule's verify commands tell.
-func VerifyMeans(m finding.RuleMeta) []string {
+// verifyMeans returns what the answers to a rule's verify commands tell.
+func verifyMeans(m finding.RuleMeta) []string {
 	var out []string
 	for _, name := range m.Verify {
 		for i := range verifyTemplates {
@@ -266,6 +268,12 @@ func (m maker) out(command string) (string, bool) {
 			value, ok = m.execable(value)
 		case "{pod}":
 			value, ok = m.pod(value)
+		case "{object}":
+			if labels, made := strings.CutPrefix(value, "pods/"); made {
+				value = "pods -l " + quote(labels)
+				break
+			}
+			value = quote(value)
 		case "{node}":
 			return m.node(value)
 		default:
@@ -295,7 +303,7 @@ func (m maker) execable(workload string) (string, bool) {
 	switch kind {
 	case "deploy", "sts", "ds", "rs", "rc", "job", "pod":
 		return quote(workload), true
-	case "cronjob":
+	case "cronjob", "pods":
 		return m.pod(workload)
 	default:
 		return "", false
@@ -315,6 +323,8 @@ func (m maker) pod(workload string) (string, bool) {
 		return "", false
 	case kind == "pod":
 		return quote(workload), true
+	case kind == "pods": // the name is made up in the cluster, the labels are known
+		return `$(kubectl` + m.inNamespace() + ` get pods -o name -l ` + quote(name) + ` | tail -n 1)`, true
 	case !ok:
 		return "", false
 	}

@@ -28,6 +28,11 @@ func TestVerifyCommands(t *testing.T) {
 			verifyArgs{Namespace: "edge", Workload: "cronjob/sync", Container: "vpn"},
 			[]string{`kubectl -n edge exec $(kubectl -n edge get pods -o name | grep '^pod/sync-[0-9]*-[a-z0-9]*$' | tail -n 1) -c vpn -- sysctl net.ipv4.ip_forward`},
 		},
+		"a pod whose name is made up in the cluster, by its labels": {
+			[]string{"forwarding"},
+			verifyArgs{Namespace: "mesh", Workload: "pods/example.com/parent=it's,example.com/kind=svc", Container: "vpn"},
+			[]string{`kubectl -n mesh exec $(kubectl -n mesh get pods -o name -l 'example.com/parent=it'\''s,example.com/kind=svc' | tail -n 1) -c vpn -- sysctl net.ipv4.ip_forward`},
+		},
 		"nothing for a custom resource": {
 			[]string{"forwarding"}, verifyArgs{Workload: "rollout/vpn", Container: "vpn"}, nil,
 		},

@@ -26,9 +26,17 @@ func (r *forwardingReader) attachments() {
 	if r.p.pod.HostNetwork.Value == "true" {
 		return
 	}
-	for _, o := range attachedNetworks(r.p) {
+	found, missing := attachedNetworks(r.p)
+	if missing != "" {
+		at := root(r.p.object).at(r.p.pod.Metadata.Pointer).get("annotations").ref()
+		r.add(forward4, timed{at: -1, maybe: true, ForwardEvidence: ForwardEvidence{
+			How: "cni", Value: "1", Ref: at, Effective: Unknown, When: "before", Says: "network " + missing + ", which is not in the tree",
+		}})
+		r.unseen = append(r.unseen, unseenScript{"", at, notInTree("network "+missing, lintWithNetwork)})
+	}
+	for _, o := range found {
 		config := root(o).get("spec", "config")
-		on, says := tunedOn(cniPlugins(config))
+		on, says := tunedOn(r.p.ix.cniPlugins(config, "network "+qualified(o.Namespace, o.Name)))
 		if !on {
 			continue
 		}
@@ -39,34 +47,44 @@ func (r *forwardingReader) attachments() {
 	}
 }
 
+// defaultNetworkAnnotation names the network that takes the place of the
+// cluster's own for a pod.
+const defaultNetworkAnnotation = "v1.multus-cni.io/default-network"
+
 // attachedNetworks returns the NetworkAttachmentDefinitions of the tree that a
-// pod names.
-func attachedNetworks(p *podView) []*source.Object {
+// pod names, and the name of one that is not there.
+func attachedNetworks(p *podView) (found []*source.Object, missing string) {
 	type selection struct{ Name, Namespace string }
 	var selections []selection
-	text := strings.TrimSpace(p.pod.Annotations[networksAnnotation])
-	if strings.HasPrefix(text, "[") {
-		if json.Unmarshal([]byte(text), &selections) != nil {
-			return nil
+	for _, annotation := range []string{networksAnnotation, defaultNetworkAnnotation} {
+		text := strings.TrimSpace(p.pod.Annotations[annotation])
+		if strings.HasPrefix(text, "[") {
+			var listed []selection
+			if json.Unmarshal([]byte(text), &listed) == nil {
+				selections = append(selections, listed...)
+			}
+			continue
 		}
-	} else {
 		for _, part := range strings.Split(text, ",") {
 			name, _, _ := strings.Cut(strings.TrimSpace(part), "@")
 			namespace, rest, has := strings.Cut(name, "/")
 			if !has {
 				namespace, rest = "", name
 			}
-			selections = append(selections, selection{Name: rest, Namespace: namespace})
+			if rest != "" {
+				selections = append(selections, selection{Name: rest, Namespace: namespace})
+			}
 		}
 	}
-	var out []*source.Object
 	for _, s := range selections {
 		if s.Namespace == "" {
 			s.Namespace = p.object.Namespace
 		}
 		if o, state := p.ix.find("NetworkAttachmentDefinition", s.Namespace, s.Name, p.object); state == Present {
-			out = append(out, o)
+			found = append(found, o)
+		} else {
+			missing = qualified(s.Namespace, s.Name)
 		}
 	}
-	return out
+	return found, missing
 }

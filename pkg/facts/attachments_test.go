@@ -26,9 +26,9 @@ spec:
 		"routed":                                 Present,
 		"other, edge/routed@net1":                Present,
 		`[{"name": "routed"}]`:                   Present,
-		`[{"name": "routed", "namespace": "x"}]`: Absent,
-		"elsewhere/routed":                       Absent,
-		"other":                                  Absent,
+		`[{"name": "routed", "namespace": "x"}]`: Unknown, // not in the tree
+		"elsewhere/routed":                       Unknown,
+		"other":                                  Unknown,
 		"[{":                                     Absent,
 	} {
 		f := factsOf(t, decode(t, "edge", strings.Replace(network, "NETWORKS", networks, 1)))

@@ -2,9 +2,11 @@ package facts
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/vpnlint/vpnlint/pkg/cidrplan"
+	"github.com/vpnlint/vpnlint/pkg/finding"
 )
 
 // readCaptures holds every tunnel against every cluster of its pod: what of
@@ -277,8 +279,29 @@ func settleResolver(t *Tunnel, p *podView) {
 	default:
 		if r.ReachesCluster == "" {
 			r.ReachesCluster = serversReach(r.Servers, p.clusters)
+			// What answers on the loopback address is another container's affair: a
+			// dnsmasq or CoreDNS beside the tunnel may hand cluster names on.
+			if r.ReachesCluster == Absent && slices.ContainsFunc(r.Servers, isLoopback) {
+				r.ReachesCluster = Unknown
+				loopbackGap(t, p)
+			}
 		}
 	}
+}
+
+// loopbackGap says that a resolver of the pod's own decides, where a container
+// uses cluster names at all.
+func loopbackGap(t *Tunnel, p *podView) {
+	if !slices.ContainsFunc(p.pod.Needs, func(n Need) bool { return n.Kind == "name" && n.Container != t.Container }) {
+		return
+	}
+	ref := t.Resolver.Ref
+	if ref.IsZero() {
+		ref = t.ContainerRef
+	}
+	p.ix.gapAt(finding.Unresolved, p.object, ref, "which names the resolver of "+nameOf(p.object).String()+" on the loopback address knows",
+		because("it is a container's own, whose configuration is not read", noAdvice),
+		"whether the cluster's names still resolve beside "+t.FamilyTitle+" is not judged: VPN501 stays silent about this pod", "VPN501")
 }
 
 // not turns the answer around.

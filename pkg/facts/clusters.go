@@ -59,6 +59,8 @@ type poolClaim struct {
 	on   bool
 	ref  source.Ref
 	says string
+	// object declares the pool, nil where that is no object of its own.
+	object *source.Object
 }
 
 // declaration is an object that declares a cluster or a part of one.
@@ -381,7 +383,7 @@ func (cs *clusterSet) tell(o *source.Object) {
 	cs.told[all] = true
 	cs.ix.gapAt(finding.Unresolved, o, root(o).ref(),
 		"the cluster that "+nameOf(o).String()+" runs in",
-		"these clusters are equally near by directory: "+all+"; move their declarations next to what runs in them, or lint one cluster at a time",
+		because("these clusters are equally near by directory: "+all+"", "move their declarations next to what runs in them, or lint one cluster at a time"),
 		"rules that need pod, service, node or VPN ranges stay silent for everything in this place",
 		"VPN201", "VPN202", "VPN203", "VPN302", "VPN401")
 }
@@ -444,6 +446,7 @@ func (f *founded) claim(c cidrplan.Claim) {
 
 // settle drops the defaults that a declaration replaces, and sorts.
 func (f *founded) settle() {
+	f.dropWideFilters()
 	type family struct {
 		role  cidrplan.Role
 		owner string

@@ -228,6 +228,12 @@ kind: Cluster
 metadata: {name: lab.example.com}
 spec: {networkCIDR: 172.20.0.0/16, nonMasqueradeCIDR: 172.20.0.0/16, podCIDR: 172.20.0.0/16, serviceClusterIPRange: 100.64.0.0/13, networking: {amazonvpc: {}}}
 `}, []string{`"lab.example.com" in aws: node 172.20.0.0/16, service 100.64.0.0/13; aws`}},
+		{"kops in the VPC", map[string]string{"aws": `
+apiVersion: kops.k8s.io/v1alpha2
+kind: Cluster
+metadata: {name: lab.example.com}
+spec: {networkCIDR: 172.20.0.0/16, nonMasqueradeCIDR: 172.20.0.0/16, networking: {amazonvpc: {}}}
+`}, []string{`"lab.example.com" in aws: node 172.20.0.0/16; aws`}},
 		{"Calico's operator, forwarding not mentioned", map[string]string{"a": "apiVersion: operator.tigera.io/v1\nkind: Installation\nspec: {calicoNetwork: {ipPools: [{cidr: 10.1.0.0/16}]}}\n"},
 			[]string{`"" in a: pod 10.1.0.0/16; calico; off present`}},
 		{"Calico's operator on EKS brings no CNI of its own", map[string]string{"a": kubeadmConfig + "---\napiVersion: operator.tigera.io/v1\nkind: Installation\nspec: {kubernetesProvider: EKS}\n"},

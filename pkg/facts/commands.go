@@ -11,6 +11,8 @@ import (
 
 // command is a command of one of a container's scripts.
 type command struct {
+	// in is the container that runs it.
+	in     *containerView
 	cmd    *shell.Command
 	script script
 	// words are the command's words; wrappers such as busybox, exec or sh -c were
@@ -19,6 +21,11 @@ type command struct {
 	// conditional, loop, awaited (a loop goes on until it succeeds) and tolerated
 	// include what encloses the script.
 	conditional, loop, awaited, tolerated bool
+	// forks are the ways that it stands on, those of what encloses its script
+	// first.
+	forks []shell.Fork
+	// before are the commands that its reader met before it.
+	before []command
 	// opaque: it stands for a script that cannot be seen; cmd is nil.
 	opaque bool
 }
@@ -56,7 +63,7 @@ func (r *commandReader) read(s script, outer command, depth int) {
 	const maxDepth, maxCommands = 5, 5000
 	if s.State == Unknown {
 		r.out = append(r.out, command{
-			script: s, opaque: true, conditional: outer.conditional, loop: outer.loop, awaited: outer.awaited, tolerated: outer.tolerated,
+			in: r.c, script: s, opaque: true, forks: outer.forks, conditional: outer.conditional, loop: outer.loop, awaited: outer.awaited, tolerated: outer.tolerated,
 		})
 		return
 	}
@@ -76,7 +83,8 @@ func (r *commandReader) read(s script, outer command, depth int) {
 			return
 		}
 		it := command{
-			cmd: cmd, script: s, words: cmd.Words,
+			in: r.c, cmd: cmd, script: s, words: cmd.Words, before: r.out[:len(r.out):len(r.out)],
+			forks:       append(outer.forks[:len(outer.forks):len(outer.forks)], cmd.Forks...),
 			conditional: outer.conditional || cmd.Conditional,
 			loop:        outer.loop || cmd.Loop,
 			awaited:     outer.awaited || cmd.LoopCondition && cmd.Awaited,
@@ -108,17 +116,17 @@ func (r *commandReader) broken(s script, parsed *shell.Script, outer command) {
 		at = strings.LastIndexByte(text[:at], '\n') + 1
 	}
 	s.Ref = command{cmd: &shell.Command{}, script: s}.place(arg, at, end)
-	s.State, s.Why = Unknown, "the script cannot be read as shell from here on: "+clip(parsed.Err.Error())
+	s.State, s.Why = Unknown, because("the script cannot be read as shell from here on: "+clip(parsed.Err.Error()), "correct the script")
 	r.out = append(r.out, command{
-		script: s, opaque: true, conditional: outer.conditional, loop: outer.loop, awaited: outer.awaited, tolerated: outer.tolerated,
+		in: r.c, script: s, opaque: true, forks: outer.forks, conditional: outer.conditional, loop: outer.loop, awaited: outer.awaited, tolerated: outer.tolerated,
 	})
 }
 
 // rest stands for the part of a script that was not read: it may do anything.
 func (r *commandReader) rest(s script, outer command) {
-	s.State, s.Why = Unknown, "its script is too long or too deeply nested to be read to its end"
+	s.State, s.Why = Unknown, because("its script is too long or too deeply nested to be read to its end", "make it shorter")
 	r.out = append(r.out, command{
-		script: s, opaque: true, conditional: outer.conditional, loop: outer.loop, awaited: outer.awaited, tolerated: outer.tolerated,
+		in: r.c, script: s, opaque: true, forks: outer.forks, conditional: outer.conditional, loop: outer.loop, awaited: outer.awaited, tolerated: outer.tolerated,
 	})
 }
 
@@ -133,10 +141,56 @@ func (r *commandReader) follow(it command, depth int) {
 		return
 	}
 	r.visited[name] = true
+	if it.words0() == name { // the kernel reads its first line
+		switch by := interpreter(s.Text); {
+		case by == "nft":
+			r.out = append(r.out, it.as("nft", "-f", name))
+			return
+		case by != "" && !isShell(by) && s.State == Present:
+			s.State, s.Why = Unknown, because(name+" is a script for "+by+", which is not read", noAdvice)
+		}
+	}
 	if it.script.Kind != scriptCommand {
 		s.Kind = it.script.Kind
 	}
 	r.read(s, it, depth+1)
+}
+
+// as is another command in the place of one.
+func (c command) as(words ...string) command {
+	cmd := *c.cmd
+	at := cmd.Words[0]
+	cmd.Words = nil
+	for _, w := range words {
+		cmd.Words = append(cmd.Words, shell.Word{Text: w, Known: true, Arg: at.Arg, Start: at.Start, End: at.End})
+	}
+	c.cmd, c.words = &cmd, cmd.Words
+	return c
+}
+
+// interpreter is the program that the first line of a script names, "" for none.
+func interpreter(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	line, is := strings.CutPrefix(line, "#!")
+	words := strings.Fields(line)
+	for is && len(words) > 0 {
+		name := path.Base(words[0])
+		switch {
+		case name == "env" || name == "with-contenv" || name == "busybox" || strings.HasPrefix(name, "-") || strings.Contains(name, "="):
+			words = words[1:]
+		default:
+			return name
+		}
+	}
+	return ""
+}
+
+func isShell(name string) bool {
+	switch name {
+	case "sh", "bash", "ash", "dash", "ksh", "mksh", "zsh":
+		return true
+	}
+	return false
 }
 
 // runs is the program that a command runs, or the script that it gives a shell.

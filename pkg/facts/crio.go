@@ -2,11 +2,13 @@ package facts
 
 import (
 	"encoding/base64"
+	"errors"
 	"net/url"
 	"strings"
 
 	"github.com/BurntSushi/toml"
 
+	"github.com/vpnlint/vpnlint/pkg/finding"
 	"github.com/vpnlint/vpnlint/pkg/source"
 )
 
@@ -59,6 +61,7 @@ func (f *founded) crio(o *source.Object) {
 			} `toml:"crio"`
 		}
 		if _, err := toml.Decode(text, &conf); err != nil {
+			f.crioGap(o, file, text, at, err)
 			continue
 		}
 		for _, line := range conf.Crio.Runtime.DefaultSysctls {
@@ -68,6 +71,21 @@ func (f *founded) crio(o *source.Object) {
 			}
 		}
 	}
+}
+
+// crioGap says where a file is no TOML, which CRI-O then does not start with.
+func (f *founded) crioGap(o *source.Object, file node, text string, at node, err error) {
+	var wrong toml.ParseError
+	if placeholder(text) != "" || !errors.As(err, &wrong) {
+		return
+	}
+	ref := at.ref()
+	if written, is := at.str(); is && written == text {
+		start := min(wrong.Position.Start, max(len(text)-1, 0))
+		ref = at.part(start, min(start+max(wrong.Position.Len, 1), len(text)))
+	}
+	f.ix.gapAt(finding.Unresolved, o, ref, "what "+file.get("path").text()+" sets in the pods", because("it is no TOML: "+wrong.Message+"", "correct it"),
+		"it may turn forwarding on: VPN101 does not count it", "VPN101")
 }
 
 // machineFile is the content of a file: a data URL of Ignition, or the text of a

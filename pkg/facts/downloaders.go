@@ -24,7 +24,27 @@ func (r *tunnelReader) downloader() {
 	}
 	if r.family.ID == "binhex-vpn" {
 		r.resolverServers("NAME_SERVERS", "1.1.1.1", "1.0.0.1")
-		return
+	} else {
+		r.resolverServers("NAME_SERVERS")
 	}
-	r.resolverServers("NAME_SERVERS")
+	if t.Kind == "wireguard" {
+		r.ownWireGuard("/config/wireguard/*.conf")
+	} else {
+		r.ownOpenVPN("/config/openvpn/*.ovpn")
+	}
+}
+
+// enabledVPN: DyonR's script takes these words, and no word for yes; with any
+// other it starts the application without the VPN and its firewall.
+func (r *tunnelReader) enabledVPN() Known {
+	v := r.c.env("VPN_ENABLED")
+	if v.State == Unknown {
+		return Unknown
+	}
+	switch strings.ToLower(strings.TrimSpace(v.Text)) {
+	case "", "1", "true", "yes":
+		return Present
+	default:
+		return Absent
+	}
 }

@@ -15,13 +15,13 @@ func (r *tunnelReader) dperson() {
 	for _, o := range options {
 		switch o.flag {
 		case 'r', 'R':
-			k := images.Key{KeyPrefix: "ROUTE"}
+			k := images.Key{KeyPrefix: "ROUTE", InMain: images.MainRoute}
 			if t.Bypass.State == Absent {
 				t.Bypass.Ref = o.at.Ref
 			}
 			if o.at.State == Unknown {
 				t.Bypass.State = Unknown
-				r.missed("-"+string(o.flag)+": "+o.at.Why, o.at.Ref, aspectBypass)
+				r.missed(o.at.Why.of("-"+string(o.flag)+": "), o.at.Ref, aspectBypass)
 				continue
 			}
 			r.exemptionList(k, "-"+string(o.flag), o.at)
@@ -40,7 +40,7 @@ func (r *tunnelReader) dperson() {
 		case dns.State == Absent:
 			t.Resolver.Rewrites, t.Resolver.Why = Absent, "neither DNS nor -d"
 		default:
-			r.missed("DNS: "+dns.Why, dns.Ref, aspectResolver)
+			r.missed(dns.Why.of("DNS: "), dns.Ref, aspectResolver)
 		}
 	}
 	if v := r.c.env("DEFAULT_GATEWAY"); v.State == Present && isOff(v.Text) {
@@ -49,7 +49,7 @@ func (r *tunnelReader) dperson() {
 	if t.KillSwitch.State == Absent {
 		if f := r.c.file("/vpn/.firewall"); f.State == Unknown {
 			t.KillSwitch.State = Unknown
-			r.missed("the file .firewall turns the kill switch on, and "+f.Why, f.Ref, aspectKillSwitch)
+			r.missed(f.Why.of("the file .firewall turns the kill switch on, and "), f.Ref, aspectKillSwitch)
 		} else if f.Path != "" && f.State == Present {
 			t.KillSwitch = Switch{State: Present, Ref: f.Ref, Why: "/vpn/.firewall"}
 		}

@@ -61,13 +61,34 @@ func readEgress(p *podView) Egress {
 	}
 	for _, kind := range []string{"AdminNetworkPolicy", "BaselineAdminNetworkPolicy", "ClusterNetworkPolicy"} {
 		for _, o := range p.ix.ofKind("policy.networking.k8s.io", kind) {
-			if !e.elsewhere(o) && len(root(o).get("spec", "egress").items()) > 0 {
-				e.policies = append(e.policies, root(o).get("spec").ref())
-				e.isolated = or(e.isolated, Unknown)
+			if !e.elsewhere(o) && denies(root(o).get("spec", "egress")) {
+				e.admin(o)
 			}
 		}
 	}
 	return e.result()
+}
+
+// denies reports whether a policy of administrators takes anything away.
+func denies(egress node) bool {
+	for _, rule := range egress.items() {
+		if strings.EqualFold(rule.get("action").text(), "Deny") {
+			return true
+		}
+	}
+	return false
+}
+
+// admin: which pods a policy of administrators selects, and in which order it
+// stands to others, is not read.
+func (e *egressReader) admin(o *source.Object) {
+	e.policies = append(e.policies, root(o).get("spec").ref())
+	e.isolated = or(e.isolated, Unknown)
+	if e.p.pod.Role == Sidecar || e.p.pod.Role == Client {
+		e.p.ix.gapAt(finding.Unmodelled, o, root(o).get("spec").ref(), "what "+nameOf(o).String()+" denies "+nameOf(e.p.object).String(),
+			because("the policies of administrators are not read", noAdvice),
+			"it may stop traffic outside the tunnel: VPN303 and VPN304 stay silent about this pod", "VPN303", "VPN304")
+	}
 }
 
 type egressReader struct {
@@ -159,7 +180,7 @@ func (e *egressReader) apply(o *source.Object, selected Known, widest breadth) {
 		widest = min(widest, admitsUnclear) // it may not apply at all
 		if e.p.pod.Role == Sidecar || e.p.pod.Role == Client {
 			e.p.ix.gapAt(finding.Unmodelled, o, root(o).get("spec").ref(), "whether "+nameOf(o).String()+" selects "+nameOf(e.p.object).String(),
-				"its selector is not understood, or looks at labels that are not in the tree",
+				because("its selector is not understood, or looks at labels that are not in the tree", noAdvice),
 				"it may stop traffic outside the tunnel: VPN303 and VPN304 stay silent about this pod", "VPN303", "VPN304")
 		}
 	}

@@ -77,6 +77,9 @@ func (r *forwardingReader) judgePrivileges() {
 func (r *forwardingReader) needsPrivilege(c *containerView) Switch {
 	yes := func(ref source.Ref, why string) Switch { return Switch{State: Present, Ref: ref, Why: why} }
 	unknown := func(ref source.Ref, why string) Switch { return Switch{State: Unknown, Ref: ref, Why: why} }
+	if granted := c.spec.get("securityContext", "privileged"); granted.exists() && granted.moved() {
+		return yes(granted.ref(), "what makes the pod runs it so")
+	}
 	if c.image.Family.Needs.Privileged {
 		return yes(c.c.ImageRef, "the image needs it")
 	}
@@ -99,12 +102,12 @@ func (r *forwardingReader) needsPrivilege(c *containerView) Switch {
 	}
 	for _, u := range r.unseen {
 		if u.container == c.c.Name {
-			return unknown(u.ref, u.why)
+			return unknown(u.ref, u.why.text)
 		}
 	}
 	for _, cmd := range c.commands() {
 		if cmd.opaque {
-			return unknown(cmd.script.Ref, cmd.script.Why)
+			return unknown(cmd.script.Ref, cmd.script.Why.text)
 		}
 		switch cmd.name() {
 		case "modprobe", "insmod", "mount", "umount", "nsenter", "unshare", "chroot":

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/vpnlint/vpnlint/pkg/finding"
 	"github.com/vpnlint/vpnlint/pkg/images"
@@ -17,6 +18,7 @@ func Read(ctx context.Context, objects []*source.Object, catalog *images.Catalog
 	ix := newIndex(objects)
 	cs := readClusters(ix, opts)
 	ix.apart = cs.apart
+	ix.nodePools = sync.OnceValue(func() []nodePool { return readNodePools(ix, cs) })
 	var pods []*podView
 	limit := cmp.Or(opts.Workloads, DefaultWorkloads)
 	workloads := 0
@@ -45,18 +47,32 @@ func Read(ctx context.Context, objects []*source.Object, catalog *images.Catalog
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("read facts: %w", err)
 		}
-		readPod(p)
+		p.read()
 		if p.pod.Role != None && !p.hasVPN() && !another() {
 			return tooMany(ix, p.object, limit), nil
 		}
-		if p.partial() {
-			p.blur()
-		}
-		p.fillEmpty()
 	}
+	for _, p := range append(tailscaleProxies(ix, cs, pods, catalog), netbirdRouters(ix, cs, catalog)...) {
+		if !another() {
+			return tooMany(ix, p.made.asks.obj, limit), nil
+		}
+		p.read()
+		pods = append(pods, p)
+	}
+	return joinFacts(ix, cs, append(pods, wireguardServers(ix, cs, catalog)...)), nil
+}
 
-	pods = append(pods, wireguardServers(ix, cs, catalog)...)
+// read reads the pod, and blurs what further values or patches may set.
+func (p *podView) read() {
+	readPod(p)
+	if p.partial() {
+		p.blur()
+	}
+	p.fillEmpty()
+}
 
+// joinFacts learns what several objects say together: of pods that were read.
+func joinFacts(ix *index, cs *clusterSet, pods []*podView) *Facts {
 	sites := readSites(ix, cs)
 	agents, unread := readAgents(ix, cs, sites, pods)
 	out := &Facts{
@@ -84,7 +100,7 @@ func Read(ctx context.Context, objects []*source.Object, catalog *images.Catalog
 	}
 	out.Gaps = ix.sortedGaps()
 	out.Invalid = ix.sortedInvalid()
-	return out, nil
+	return out
 }
 
 // tooMany are the facts of an input with more workloads than are read at once;
@@ -92,7 +108,7 @@ func Read(ctx context.Context, objects []*source.Object, catalog *images.Catalog
 func tooMany(ix *index, first *source.Object, limit int) *Facts {
 	ix.gapAt(finding.Unreadable, first, first.Ref(),
 		fmt.Sprintf("this is one of more than %d workloads with a VPN, and none of them was checked", limit),
-		"more are not held in memory at once; lint fewer paths at once, or raise --limit-workloads",
+		because("more are not held in memory at once", "lint fewer paths at once, or raise --limit-workloads"),
 		"no rule was evaluated over the inputs that were given together")
 	return &Facts{Gaps: ix.sortedGaps()}
 }
@@ -112,6 +128,7 @@ func readPod(p *podView) {
 	readCaptures(p)
 	readGates(p)
 	readListeners(p)
+	p.mutated()
 }
 
 // fillEmpty makes lists of what has none.
@@ -119,8 +136,10 @@ func (p *podView) fillEmpty() {
 	p.pod.Needs = orEmpty(p.pod.Needs)
 	p.pod.Mentions = orEmpty(p.pod.Mentions)
 	p.pod.Gates = orEmpty(p.pod.Gates)
+	p.pod.NodeProbes = orEmpty(p.pod.NodeProbes)
 	p.pod.Sysctls = orEmpty(p.pod.Sysctls)
 	p.pod.Rejections = orEmpty(p.pod.Rejections)
+	p.pod.Injected = orEmpty(p.pod.Injected)
 }
 
 // orEmpty turns a nil slice into an empty one: rules see [] and never null.

@@ -16,6 +16,9 @@ import (
 // filter: a kill switch, and masquerading.
 func (r *tunnelReader) firewallOf(s script, iface string) {
 	for _, c := range r.hookCommands(s) {
+		if state, _ := c.reached(); state == Absent {
+			continue
+		}
 		if c.opaque {
 			r.opaqueHook(c)
 			continue
@@ -30,17 +33,17 @@ func (r *tunnelReader) firewallOf(s script, iface string) {
 func (r *tunnelReader) hookCommands(s script) []command {
 	list := r.c.commandsOf(s)
 	for i, c := range list {
-		if name := c.runs(); r.hidden(name) {
+		if name := c.runs(); r.c.hidden(name) {
 			s := c.script
-			s.Ref, s.Why = c.ref(), name+", which a hook runs, is a part of the image"
-			list[i] = command{script: s, opaque: true, conditional: c.conditional, loop: c.loop, awaited: c.awaited, tolerated: c.tolerated}
+			s.Ref, s.Why = c.ref(), because(name+", which a hook runs, is a part of the image", writeInManifest)
+			list[i] = command{in: c.in, script: s, opaque: true, forks: c.forks, conditional: c.conditional, loop: c.loop, awaited: c.awaited, tolerated: c.tolerated}
 		}
 	}
 	return list
 }
 
 // hidden reports whether a path is that of a script which is not mounted.
-func (r *tunnelReader) hidden(name string) bool {
+func (c *containerView) hidden(name string) bool {
 	if !strings.HasPrefix(name, "/") && !strings.HasSuffix(name, ".sh") {
 		return false
 	}
@@ -50,7 +53,7 @@ func (r *tunnelReader) hidden(name string) bool {
 			return false
 		}
 	}
-	_, mounted := r.c.scriptFile(name, nil)
+	_, mounted := c.scriptFile(name, nil)
 	return !mounted
 }
 
@@ -78,14 +81,61 @@ func (r *tunnelReader) filterCommand(c command, iface string) {
 		r.iptables(rule, c, iface)
 		return
 	}
-	rules, _ := shell.NFTRules(c.cmd)
+	if dev, mtu, is := shell.LinkMTU(c.cmd); is {
+		r.linkMTU(dev, mtu, c, iface)
+		return
+	}
+	if route, is := shell.IPRoute(c.cmd); is {
+		r.stopsByRoute(route, c, iface)
+		return
+	}
+	if file, loads := shell.Restores(c.cmd); loads {
+		r.restored(c, file, iface)
+		return
+	}
+	switch c.name() {
+	case "ufw", "firewall-cmd", "shorewall", "shorewall-lite", "ferm", "firehol", "awall":
+		if state, _ := c.reached(); state != Absent {
+			r.opaqueHook(command{script: script{Why: because("what "+c.says()+" makes of the packet filter is not read", noAdvice), Ref: c.ref()}})
+		}
+		return
+	}
+	r.nftCommand(c, iface)
+}
+
+// restored reads the rules that iptables-restore loads.
+func (r *tunnelReader) restored(c command, file shell.Word, iface string) {
+	rules, why := c.restored(file)
+	if why.holds() {
+		if state, _ := c.reached(); state != Absent {
+			r.opaqueHook(command{script: script{Why: why, Ref: c.ref()}})
+		}
+		return
+	}
 	for _, rule := range rules {
-		r.nftables(rule, c)
+		r.iptables(rule, c, iface)
 	}
 }
 
+// restored returns the rules that iptables-restore loads; why is not empty when they
+// cannot be seen.
+func (c command) restored(file shell.Word) (rules []*shell.IPTablesRule, why reason) {
+	text := ""
+	if in, reads := shell.StandardInput(c.cmd); file.Text != "-" {
+		text, why = c.loads(file)
+	} else if reads && in.File != "" {
+		text, why = c.loads(shell.Word{Text: in.File, Known: in.Known})
+	} else if text = in.Text; !reads {
+		why = because("what "+c.says()+" reads is known at run time only", noAdvice)
+	}
+	rules, whole := shell.Restored(c.cmd, text)
+	if !why.holds() && !whole {
+		why = because("the rules that "+c.says()+" loads are not to be understood", noAdvice)
+	}
+	return rules, why
+}
+
 func (r *tunnelReader) iptables(rule *shell.IPTablesRule, c command, iface string) {
-	t := r.t
 	switch rule.Op {
 	case "A", "I", "R", "P":
 	default:
@@ -101,17 +151,63 @@ func (r *tunnelReader) iptables(rule *shell.IPTablesRule, c command, iface strin
 		if isInterface(rule.Out, iface) && !rule.Out.Negate || !r.hidesPool(rule.Source) {
 			return
 		}
-		if t.Masquerade.State != Present || t.Masquerade.Ref == t.ContainerRef {
-			t.Masquerade = Switch{State: Present, Ref: c.ref(), Why: c.says()}
-		}
+		r.masquerades(c)
 		r.boundTo(rule, c)
-	case rule.Table == "filter" && rule.Chain == "OUTPUT" && (rule.Target == "REJECT" || rule.Target == "DROP"):
-		r.stops6 = r.stops6 || rule.IPv6 && !rule.Destination.Set && !rule.Protocol.Set
-		if r.stopsOutside(rule, iface) {
-			r.hookSwitch = true
-			t.KillSwitch = Switch{State: Present, Ref: c.ref(), Why: c.says()}
+	case rule.Table != "filter":
+	case rule.Chain == "OUTPUT" && rule.Op != "P" && !rule.IPv6 && !builtinTarget(rule.Target):
+		// Packets come to another chain from here.
+		r.jumped = append(r.jumped, rule.Target)
+	case !builtinChain(rule.Chain) && (rule.Target == "REJECT" || rule.Target == "DROP"):
+		r.chained = append(r.chained, chained{rule, c, iface})
+	case rule.Chain == "OUTPUT" && (rule.Target == "REJECT" || rule.Target == "DROP"):
+		if rule.IPv6 && !rule.Destination.Set && !rule.Protocol.Set {
+			r.brings(c, "stops IPv6", func(k Known) {
+				r.stops6, r.filterUnknown = r.stops6 || k == Present, r.filterUnknown || k == Unknown
+			})
+		}
+		if r.stopsOutside(rule, c, iface) {
+			r.stopsTraffic(c)
 		}
 	}
+}
+
+// chained is a rule of a chain of one's own that stops packets.
+type chained struct {
+	rule  *shell.IPTablesRule
+	c     command
+	iface string
+}
+
+// chainedRules takes the rules of chains that OUTPUT leads to for rules of
+// OUTPUT.
+func (r *tunnelReader) chainedRules() {
+	list := r.chained
+	r.chained = nil
+	for _, it := range list {
+		if slices.Contains(r.jumped, it.rule.Chain) {
+			rule := *it.rule
+			rule.Chain = "OUTPUT"
+			r.iptables(&rule, it.c, it.iface)
+		}
+	}
+}
+
+func builtinChain(name string) bool {
+	switch name {
+	case "INPUT", "OUTPUT", "FORWARD", "PREROUTING", "POSTROUTING":
+		return true
+	}
+	return false
+}
+
+// builtinTarget: what iptables itself does with a packet.
+func builtinTarget(name string) bool {
+	switch name {
+	case "", "ACCEPT", "DROP", "REJECT", "RETURN", "LOG", "NFLOG", "ULOG", "MARK", "CONNMARK", "TCPMSS", "TOS", "DSCP", "TTL", "NFQUEUE", "QUEUE", "AUDIT", "SET",
+		"CLASSIFY", "TRACE", "CT", "NOTRACK", "SNAT", "DNAT", "MASQUERADE", "REDIRECT", "TPROXY", "CHECKSUM", "SECMARK", "HL":
+		return true
+	}
+	return false
 }
 
 // boundTo notes by which interface a masquerade rule lets packets leave; a rule
@@ -124,36 +220,16 @@ func (r *tunnelReader) boundTo(rule *shell.IPTablesRule, c command) {
 	if rule.Out.Set && rule.Out.Known && !rule.Out.Negate {
 		out.Name = rule.Out.Text
 	}
-	if !slices.Contains(r.t.MasqueradeOut, out) {
-		r.t.MasqueradeOut = append(r.t.MasqueradeOut, out)
-	}
+	r.masqueradesBy(c, out)
 }
 
-// nftables: a masquerade verdict is read as it stands; filter rules are not
-// understood well enough to deny a kill switch.
-func (r *tunnelReader) nftables(rule *shell.NFTRule, c command) {
-	t := r.t
-	if rule.Op == "delete" || rule.Op == "flush" || rule.Op == "list" {
-		return
-	}
-	switch {
-	case rule.Opaque:
-		r.opaqueHook(command{script: script{Why: "nft reads its rules from elsewhere", Ref: c.ref()}})
-	case rule.Verdict == "masquerade" || rule.Verdict == "snat":
-		if i := slices.IndexFunc(rule.Body, func(w shell.Word) bool { return w.Text == "saddr" }); i >= 0 && i+1 < len(rule.Body) &&
-			rule.Body[i+1].Known && r.refusedSource(c, rule.Body[i+1], "the source (saddr) of a masquerade rule") {
-			return
+// masqueradesBy notes the interface that a masquerade rule is bound to.
+func (r *tunnelReader) masqueradesBy(c command, out OutInterface) {
+	r.brings(c, "masquerade out of "+out.Name, func(k Known) {
+		if k == Present && !slices.Contains(r.t.MasqueradeOut, out) {
+			r.t.MasqueradeOut = append(r.t.MasqueradeOut, out)
 		}
-		if t.Masquerade.State != Present || t.Masquerade.Ref == t.ContainerRef {
-			t.Masquerade = Switch{State: Present, Ref: c.ref(), Why: c.says()}
-		}
-	case rule.Verdict == "drop" || rule.Verdict == "reject":
-		r.filterUnknown = true
-		if t.KillSwitch.State == Absent {
-			t.KillSwitch = Switch{State: Unknown, Ref: c.ref(), Why: c.says()}
-			r.missed("nft rules are not read in full", c.ref(), aspectKillSwitch)
-		}
-	}
+	})
 }
 
 // refusedSource notes the source of a masquerade rule that its program refuses.
@@ -208,16 +284,19 @@ func (r *tunnelReader) hidesPool(from shell.Match) bool {
 // stopsOutside: the rule drops what would leave by another interface than the
 // tunnel's. A rule for some destinations is a kill switch for a tunnel that
 // takes no others.
-func (r *tunnelReader) stopsOutside(rule *shell.IPTablesRule, iface string) bool {
+func (r *tunnelReader) stopsOutside(rule *shell.IPTablesRule, c command, iface string) bool {
 	if rule.Op == "P" {
 		return !rule.IPv6
 	}
 	// A rule for one protocol, one user or one state stops only a part.
-	if rule.IPv6 || rule.Protocol.Set || rule.Owner.Set || rule.State.Set || rule.DestinationPorts.Set || rule.SourcePorts.Set {
+	if rule.IPv6 || rule.Protocol.Set && rule.Protocol.Text != "all" || rule.Owner.Set || rule.State.Set || rule.DestinationPorts.Set ||
+		rule.SourcePorts.Set || slices.ContainsFunc(rule.Modules, looksCloser) {
 		return false
 	}
-	other := rule.Out.Negate && (isInterface(rule.Out, iface) || !rule.Out.Known) ||
-		rule.Out.Set && !rule.Out.Negate && strings.HasPrefix(rule.Out.Text, "eth")
+	// Without an interface it is the last rule, for all that those before it did
+	// not accept.
+	other := !rule.Out.Set || rule.Out.Negate && (isInterface(rule.Out, iface) || !rule.Out.Known) ||
+		!rule.Out.Negate && strings.HasPrefix(rule.Out.Text, "eth")
 	if !other {
 		return false
 	}
@@ -225,11 +304,32 @@ func (r *tunnelReader) stopsOutside(rule *shell.IPTablesRule, iface string) bool
 		return true
 	}
 	for _, p := range grammar.ParsePrefixes(rule.Destination.Text, 0, ",") {
-		if p.Valid && rule.Destination.Known {
-			r.stopped = append(r.stopped, p.Prefix)
+		if !p.Valid || !rule.Destination.Known {
+			continue
 		}
+		r.stopsRange(c, p)
 	}
 	return false
+}
+
+// looksCloser: a match of iptables that picks some packets out of all.
+func looksCloser(module string) bool {
+	switch module {
+	case "comment", "mark", "connmark", "addrtype":
+		return false
+	}
+	return true
+}
+
+// stopsRange notes a destination that a rule stops outside the tunnel.
+func (r *tunnelReader) stopsRange(c command, p grammar.Prefix) {
+	r.brings(c, "stops "+p.Text, func(k Known) {
+		if k == Present {
+			r.stopped = append(r.stopped, p.Prefix)
+			return
+		}
+		r.mayStop(c, c.perhaps())
+	})
 }
 
 // partialSwitch: rules for single destinations add up to a kill switch when
@@ -245,124 +345,13 @@ func (r *tunnelReader) partialSwitch(ref source.Ref) {
 	}
 }
 
-// routing reads the routes and rules of a hook: what they keep out of the
-// tunnel, and what they send into it.
-func (r *tunnelReader) routing(s script, iface string, ref source.Ref) {
-	for _, c := range r.hookCommands(s) {
-		if c.opaque {
-			r.t.Bypass.State = Unknown
-			r.missed(c.script.Why, c.script.Ref, aspectBypass)
-			continue
-		}
-		r.routingCommand(c, iface, ref)
-	}
-}
-
-// hookRoute is a route or rule that a hook adds.
-type hookRoute struct {
-	PrefixAt
-	// byRule: a rule that looks into the main table; it keeps nothing out of a
-	// tunnel whose routes stand in the main table themselves.
-	byRule bool
-	// firm: a rule that looks into another table, which no route of the main
-	// table comes before.
-	firm bool
-}
-
-func (r *tunnelReader) routingCommand(c command, iface string, ref source.Ref) {
-	if c.cmd == nil || c.cmd.OtherNetNS {
-		return
-	}
-	if rule, is := shell.IPRule(c.cmd); is {
-		// A rule that looks into the tunnel's own table keeps nothing out.
-		if rule.Delete || rule.Not || rule.To.Text == "" || rule.Table.Text == "51820" {
-			return
-		}
-		byRule := rule.Table.Text == "main" || rule.Table.Text == "254"
-		r.around(rule.To, hookRoute{byRule: byRule, firm: !byRule}, ref)
-		return
-	}
-	route, is := shell.IPRoute(c.cmd)
-	if !is || route.Delete || route.Type != "unicast" {
-		return
-	}
-	inside := route.Dev.Text == iface || route.Dev.Text == "%i"
-	ownTable := route.Table.Text != "" && route.Table.Text != "main" && route.Table.Text != "254"
-	switch {
-	case inside && ownTable:
-		// Some rule leads there, or none.
-		r.inwardUnknown = true
-	case inside:
-		r.into(route, ref)
-	case ownTable, route.Destination.Text == "default", route.Destination.Text == "":
-	default:
-		to := route.Destination
-		if p, ok := grammar.ParseNetmask(to.Text, route.Netmask.Text); ok {
-			to.Text = p.String()
-		}
-		r.around(to, hookRoute{}, ref)
-	}
-}
-
-// around notes a network that a hook keeps out of the tunnel.
-func (r *tunnelReader) around(to shell.Word, as hookRoute, ref source.Ref) {
-	if !to.Known {
-		r.t.Bypass.State = Unknown
-		r.missed("a hook adds routes for networks that are known at run time only", ref, aspectBypass)
-		return
-	}
-	if at, valid := prefixAt(grammar.ParsePrefix(to.Text, 0), ref); valid {
-		as.PrefixAt = at
-		r.bypassed = append(r.bypassed, as)
-	}
-}
-
-// into notes a route that a hook sends into the tunnel.
-func (r *tunnelReader) into(route *shell.RouteChange, ref source.Ref) {
-	text := route.Destination.Text
-	if text == "default" || text == "" {
-		text = "0.0.0.0/0"
-		if route.IPv6 {
-			text = "::/0"
-		}
-	}
-	at, valid := prefixAt(grammar.ParsePrefix(text, 0), ref)
-	if !valid || !route.Destination.Known {
-		r.inwardUnknown = true
-		return
-	}
-	r.inward = append(r.inward, at)
-}
-
-// takeHookRoutes turns what hooks and scripts keep out of the tunnel into
-// bypass entries. It may be called again after more was read.
-func (r *tunnelReader) takeHookRoutes() {
-	t := r.t
-	for _, h := range r.bypassed {
-		if h.byRule && t.Routes.MoreSpecificWin && !t.Routes.FwMark {
-			continue
-		}
-		t.Bypass.Entries = append(t.Bypass.Entries, h.PrefixAt)
-		if !h.firm {
-			t.Bypass.Contended = append(t.Bypass.Contended, ContendedEntry{h.PrefixAt, h.byRule})
-		}
-		if t.Bypass.State == Absent {
-			t.Bypass.State = Present
-			if t.Bypass.Key == wgHookBypass {
-				t.Bypass.Ref = h.Ref
-			}
-		}
-	}
-	r.bypassed = nil
-}
-
 // podScripts adds what other scripts of the pod do to the namespace that all
 // of them share: masquerading, a kill switch, and routes around a tunnel that
 // lets more specific routes win.
 func (r *tunnelReader) podScripts() {
 	for _, c := range r.pod.containers {
 		for _, cmd := range c.commands() {
-			if cmd.script.Kind == scriptPreStop || cmd.script.Kind == scriptProbe {
+			if state, _ := cmd.reached(); state == Absent || cmd.script.Kind == scriptPreStop || cmd.script.Kind == scriptProbe {
 				continue
 			}
 			if cmd.opaque {
@@ -375,10 +364,15 @@ func (r *tunnelReader) podScripts() {
 			r.resolverCommand(cmd, c == r.c)
 			if r.t.Routes.MoreSpecificWin {
 				r.routingCommand(cmd, r.t.Interface, cmd.ref())
+			} else {
+				r.ruleBefore(cmd)
 			}
 		}
 	}
 	r.strangers()
+	r.chainedRules()
+	r.settle()
+	r.withoutDefault()
 	r.takeHookRoutes()
 	if len(r.inward) > 0 || r.inwardUnknown {
 		r.scriptedRoutes()
@@ -401,102 +395,6 @@ func (r *tunnelReader) strangers() {
 			bareImage(c.image.Repository) || helperImage(c.image.Repository) {
 			continue
 		}
-		r.opaqueHook(command{script: script{Why: "what image " + clip(c.c.Image) + " runs is not in the tree", Ref: c.c.ImageRef}})
+		r.opaqueHook(command{script: script{Why: runsUnseen(clip(c.c.Image)), Ref: c.c.ImageRef}})
 	}
-}
-
-// scriptedRoutes adds the routes that hooks and scripts send into the tunnel.
-func (r *tunnelReader) scriptedRoutes() {
-	rt := &r.t.Routes
-	if r.inwardUnknown {
-		if rt.State == Absent || rt.State == Present && !rt.Default {
-			rt.State = Unknown
-			r.missed("hooks add routes that are known at run time only", anchorOf(r.t.Config, r.t.ContainerRef), aspectRoutes)
-		}
-		return
-	}
-	if rt.State == Absent {
-		rt.State, rt.Ref, rt.Why = Present, r.inward[0].Ref, "route "+r.inward[0].Text+" of a hook"
-		rt.MoreSpecificWin = true
-	}
-	if rt.State == Present {
-		rt.Prefixes = append(rt.Prefixes, r.inward...)
-		rt.Default = hasDefault(rt.Prefixes)
-	}
-}
-
-func anchorOf(ref, fallback source.Ref) source.Ref {
-	if ref.IsZero() {
-		return fallback
-	}
-	return ref
-}
-
-// openVPNArgs returns the options on the command line as a configuration: each
-// --option with its arguments is a line.
-func (r *tunnelReader) openVPNArgs() []confText {
-	var out []confText
-	for _, c := range r.c.commands() {
-		if c.opaque || c.script.Kind != scriptCommand && c.script.Kind != scriptFile {
-			continue
-		}
-		if conf, has := optionsOf(c); has {
-			out = append(out, conf)
-		}
-	}
-	return out
-}
-
-// optionsOf writes a command's options as lines; places lead back to its words.
-func optionsOf(c command) (confText, bool) {
-	if c.name() != "openvpn" && !strings.HasPrefix(firstText(c.words), "--") {
-		return confText{}, false
-	}
-	type piece struct {
-		from, to int
-		word     shell.Word
-	}
-	var b strings.Builder
-	var pieces []piece
-	started := false
-	for _, w := range c.words {
-		switch {
-		case strings.HasPrefix(w.Text, "--"):
-			if started {
-				b.WriteByte('\n')
-			}
-			started = true
-		case !started:
-			continue
-		default:
-			b.WriteByte(' ')
-		}
-		from := b.Len()
-		if strings.ContainsAny(w.Text, " \t\"'#;") && !strings.Contains(w.Text, `"`) {
-			b.WriteString(`"` + w.Text + `"`)
-		} else {
-			b.WriteString(w.Text)
-		}
-		pieces = append(pieces, piece{from, b.Len(), w})
-	}
-	if !started {
-		return confText{}, false
-	}
-	at := func(g grammar.Range) source.Ref {
-		// An option of several words stands where its name does.
-		for _, p := range pieces {
-			if p.to > g.Start && p.from < g.End {
-				return c.wordRef(p.word)
-			}
-		}
-		return c.ref()
-	}
-	return confText{path: "command line", options: true, text: b.String(), whole: c.ref(), at: at}, true
-}
-
-func firstText(words []shell.Word) string {
-	if len(words) == 0 {
-		return ""
-	}
-	return words[0].Text
 }

@@ -190,7 +190,7 @@ func TestForwardingBehindWhatIsNotReadIsUnknown(t *testing.T) {
 	c := &containerView{spec: node{}}
 	r := &commandReader{c: c, visited: map[string]bool{}}
 	r.read(script{Kind: scriptCommand, Text: text.String(), State: Present}, command{}, 0)
-	if n := len(r.out); n == 0 || !r.out[n-1].opaque || r.out[n-1].script.Why == "" {
+	if n := len(r.out); n == 0 || !r.out[n-1].opaque || !r.out[n-1].script.Why.holds() {
 		t.Errorf("the script was not read to its end and %d commands do not say so", n)
 	}
 }

@@ -3,6 +3,7 @@ package facts
 import (
 	"strings"
 
+	"github.com/vpnlint/vpnlint/pkg/finding"
 	"github.com/vpnlint/vpnlint/pkg/shell"
 )
 
@@ -80,7 +81,11 @@ func (c *containerView) startupProbe() Switch {
 	}
 	commands := 0
 	for _, s := range c.scriptsOf(scriptProbe, c.words(exec), exec.ref()) {
-		for _, cmd := range c.commandsOf(s) {
+		list := c.commandsOf(s)
+		if alwaysSucceeds(list) {
+			break
+		}
+		for _, cmd := range list {
 			switch cmd.name() {
 			case "true", ":", "exit", "sleep", "echo", "":
 				if cmd.opaque {
@@ -105,6 +110,34 @@ func (c *containerView) startupProbe() Switch {
 	return Switch{State: Present, Ref: probe.ref(), Why: "startupProbe exec"}
 }
 
+// alwaysSucceeds: the last command of a script lets it succeed whatever the
+// others say: ...; true, ... || true.
+func alwaysSucceeds(list []command) bool {
+	if len(list) < 2 {
+		return false
+	}
+	for _, c := range list[:len(list)-1] {
+		switch c.name() {
+		case "exit", "return", "false", "exec":
+			return false
+		}
+		if c.opaque || !c.tolerated {
+			return false
+		}
+	}
+	last := list[len(list)-1]
+	if last.cmd == nil || last.conditional && last.cmd.OrElse == nil {
+		return false
+	}
+	switch last.name() {
+	case "true", ":", "echo":
+		return true
+	case "exit":
+		return len(last.args()) > 0 && last.args()[0] == "0"
+	}
+	return false
+}
+
 // postStartBlocks: the kubelet starts the next container when the hook has
 // returned. For containers that holds only down the list, so the tunnel has to
 // be the first (FG D5.4); for native sidecars always (FG D5.2).
@@ -123,17 +156,30 @@ func (p *podView) postStartBlocks(c *containerView) Switch {
 	for _, s := range c.scriptsOf(scriptPostStart, c.words(hook), hook.ref()) {
 		for _, cmd := range c.commandsOf(s) {
 			if cmd.opaque {
-				return Switch{State: Unknown, Ref: hook.ref(), Why: cmd.script.Why}
+				return Switch{State: Unknown, Ref: hook.ref(), Why: cmd.script.Why.text}
 			}
 			if strings.HasSuffix(cmd.words0(), ".sh") && c.file(cmd.words0()).State == Absent {
 				return Switch{State: Unknown, Ref: hook.ref(), Why: cmd.words0() + " lies in the image"}
 			}
-			if cmd.awaited && cmd.sign() != shell.NoSign {
+			if !cmd.awaited || cmd.sign() == shell.NoSign {
+				continue
+			}
+			switch reached, _ := cmd.reached(); reached {
+			case Present:
 				return Switch{State: Present, Ref: hook.ref(), Why: "the postStart hook waits: " + cmd.says()}
+			case Unknown:
+				p.mayWait(c, cmd)
+				return Switch{State: Unknown, Ref: hook.ref(), Why: cmd.perhaps().text}
 			}
 		}
 	}
 	return Switch{State: Absent, Ref: hook.ref(), Why: "the postStart hook does not wait for the tunnel"}
+}
+
+// mayWait records that whether something waits for the tunnel is not known.
+func (p *podView) mayWait(c *containerView, cmd command) {
+	p.ix.gapAt(finding.Unresolved, p.object, cmd.ref(), "whether container "+c.c.Name+" waits for the tunnel", cmd.perhaps(),
+		"VPN303 takes it to wait, and stays silent about it", "VPN303")
 }
 
 // sign is what a command that a script waits for looks at. Asking for a name or
@@ -186,10 +232,14 @@ func (c *containerView) waitsForTunnel() bool {
 		if cmd.opaque || cmd.script.Kind != scriptCommand && cmd.script.Kind != scriptFile {
 			continue
 		}
-		if cmd.awaited && cmd.sign() != shell.NoSign {
+		reached, _ := cmd.reached()
+		if reached != Absent && cmd.awaited && cmd.sign() != shell.NoSign {
+			if reached == Unknown {
+				c.pod.mayWait(c, cmd)
+			}
 			return true
 		}
-		if cmd.cmd.Exec {
+		if cmd.cmd.Exec && reached == Present {
 			return false
 		}
 	}
@@ -201,7 +251,7 @@ func (c *containerView) waitsForTunnel() bool {
 // cluster (a database) waits for just that and is no gate.
 func (c *containerView) fakeGate() (command, bool) {
 	for _, cmd := range c.commands() {
-		if cmd.opaque || !cmd.awaited {
+		if cmd.opaque || !cmd.awaited || !cmd.certain() {
 			continue
 		}
 		if sign := cmd.sign(); sign == shell.TunnelInterface || sign == shell.PublicNet ||
@@ -228,7 +278,7 @@ func saysVPN(name string) bool {
 // talksOutside finds a command that uses the network beyond the cluster.
 func (c *containerView) talksOutside() (command, bool) {
 	for _, cmd := range c.commands() {
-		if !cmd.opaque && cmd.talks() == talksOutside {
+		if !cmd.opaque && cmd.talks() == talksOutside && cmd.certain() {
 			return cmd, true
 		}
 	}
@@ -247,9 +297,16 @@ func (c *containerView) usesNetwork() Known {
 		if cmd.script.Kind != scriptCommand && cmd.script.Kind != scriptFile {
 			continue
 		}
+		reached, _ := cmd.reached()
+		if reached == Absent {
+			continue
+		}
 		switch cmd.talks() {
 		case talksCluster, talksOutside:
-			return Present
+			if reached == Present {
+				return Present
+			}
+			result = Unknown
 		case talksUnclear:
 			result = Unknown
 		}

@@ -38,7 +38,10 @@ func (r *tunnelReader) defaults() {
 	}
 	says := r.family.Title + "'s default"
 	t.KillSwitch = Switch{State: Known(d.HasKillSwitch.Known()), Ref: at, Why: says}
-	t.Masquerade = Switch{State: Known(d.Masquerades.Known()), Ref: at, Why: says}
+	t.Masquerade = Switch{State: Known(d.Masquerades.Known()), Ref: at, Why: r.family.Title + " masquerades by itself"}
+	if t.Masquerade.State == Absent {
+		t.Masquerade.Why = r.family.Title + " does not masquerade by itself"
+	}
 	t.Resolver.Rewrites, t.Resolver.Why = Known(d.RewritesDNS.Known()), says
 	t.RepliesKept = Known(d.KeepsReplies.Known())
 	switch d.CapturesDefaultRoute.Known() {
@@ -117,7 +120,7 @@ func (r *tunnelReader) routesFrom(name string, v value, separators string) {
 			return // some unseen bundle may set it; the default is what is in view
 		}
 		rt.State, rt.Default, rt.Prefixes, rt.Ref, rt.Why = Unknown, false, nil, v.Ref, name
-		r.missed(name+": "+v.Why, v.Ref, aspectRoutes)
+		r.missed(v.Why.of(name+": "), v.Ref, aspectRoutes)
 		return
 	}
 	list := prefixList(v, separators)
@@ -138,6 +141,7 @@ func (r *tunnelReader) exemptions(keys []images.Key) {
 			r.exemptionSeries(k)
 			continue
 		}
+		separated := r.separate(&k)
 		if b.Key == "" {
 			b.Key, b.Separator, b.Ref = k.Key, k.Sep, r.t.ContainerRef
 		}
@@ -145,13 +149,16 @@ func (r *tunnelReader) exemptions(keys []images.Key) {
 		if v.State == Absent {
 			continue
 		}
+		if !separated {
+			v = value{State: Unknown, Ref: v.Ref, Why: because("its separator, "+k.SepFrom+", is not known", noAdvice)}
+		}
 		read := r.reads(k)
 		if v.State == Unknown {
 			b.State = Unknown
 			if r.namesEnv(name) {
 				b.Key, b.Separator, b.Ref = name, k.Sep, v.Ref
 			}
-			r.missed(name+": "+v.Why, v.Ref, aspectBypass)
+			r.missed(v.Why.of(name+": "), v.Ref, aspectBypass)
 			continue
 		}
 		if b.State == Absent {
@@ -163,7 +170,7 @@ func (r *tunnelReader) exemptions(keys []images.Key) {
 			continue
 		case Unknown:
 			b.State = Unknown
-			r.missed("whether "+name+" is read depends on the image's version, which its tag does not tell", v.Ref, aspectBypass)
+			r.missed(readByVersion(name), v.Ref, aspectBypass)
 			continue
 		}
 		if name != k.Key {
@@ -171,6 +178,20 @@ func (r *tunnelReader) exemptions(keys []images.Key) {
 		}
 		r.exemptionList(k, name, v)
 	}
+}
+
+// separate puts the separator of a list right; false when it is not known.
+func (r *tunnelReader) separate(k *images.Key) bool {
+	if k.SepFrom == "" {
+		return true
+	}
+	switch v := r.c.env(k.SepFrom); {
+	case v.State == Unknown && r.namesEnv(k.SepFrom):
+		return false
+	case v.State == Present && v.Text != "":
+		k.Sep = v.Text
+	}
+	return true
 }
 
 // exemptionSeries reads one network a variable: KEY, KEY_2, KEY_3.
@@ -185,7 +206,7 @@ func (r *tunnelReader) exemptionSeries(k images.Key) {
 		}
 		if v.State == Unknown {
 			b.State = Unknown
-			r.missed(v.Name+": "+v.Why, v.Ref, aspectBypass)
+			r.missed(v.Why.of(v.Name+": "), v.Ref, aspectBypass)
 			continue
 		}
 		if b.State == Absent {
@@ -210,22 +231,33 @@ func (r *tunnelReader) exemptionList(k images.Key, name string, v value) {
 		switch {
 		case p.Unknown:
 			b.State = Unknown
-			r.missed(name+" holds "+clip(p.Text)+", which is filled in later", at, aspectBypass)
+			r.missed(because(name+" holds "+clip(p.Text)+", which is filled in later", lintApplied), at, aspectBypass)
 		case !valid:
 			refused = true
 			r.malformed(Malformed{Text: p.Text, Ref: at, Effect: "refused", Why: name + " " + wants(k.Sep) + ", and " + clip(p.Text) + " is no prefix"})
+		case p.Bare && k.LengthRequired:
+			refused = true
+			r.malformed(Malformed{Text: p.Text, Ref: at, Effect: "refused", Why: name + " takes prefixes only, and " + p.Text + " has no length; write " + entry.Prefix})
+		case k.InMain == images.MainRoute && strings.HasSuffix(entry.Prefix, "/0"):
+			r.malformed(Malformed{
+				Text: p.Text, Ref: at, Effect: "ignored",
+				Why: name + " holds " + p.Text + ", which the image makes a default route, and every route of the tunnel comes before that",
+			})
 		case rejected(k.Rejects, entry):
 			refused = true
 			r.malformed(Malformed{Text: p.Text, Ref: at, Effect: "refused", Why: name + " does not take " + entry.Prefix})
 		case p.HostBits:
 			effect, why := "unclear", name+" holds "+p.Text+"; the network is "+entry.Prefix
-			if k.CanonicalRequired {
+			switch {
+			case k.CanonicalRequired:
 				refused, effect = true, "refused"
+			case k.InMain == images.MainRoute:
+				effect, why = "noroute", name+" holds "+p.Text+", which the image hands to ip route, and the kernel takes no route with bits set right of the mask; the network is "+entry.Prefix
 			}
 			r.malformed(Malformed{Text: p.Text, Ref: at, Effect: effect, Why: why})
-			b.Entries = append(b.Entries, entry)
+			r.exempt(k, entry)
 		default:
-			b.Entries = append(b.Entries, entry)
+			r.exempt(k, entry)
 		}
 	}
 	switch {
@@ -235,6 +267,15 @@ func (r *tunnelReader) exemptionList(k images.Key, name string, v value) {
 		b.State = Unknown
 	case b.State == Absent && len(list) > 0:
 		b.State = Present
+	}
+}
+
+// exempt takes over an entry of a list, with what may win over it.
+func (r *tunnelReader) exempt(k images.Key, entry PrefixAt) {
+	b := &r.t.Bypass
+	b.Entries = append(b.Entries, entry)
+	if k.InMain != images.OwnTable {
+		b.Contended = append(b.Contended, ContendedEntry{Entry: entry, Rule: k.InMain == images.MainRule})
 	}
 }
 
@@ -249,18 +290,19 @@ func rejected(list []string, entry PrefixAt) bool {
 
 // wants says how a list is separated.
 func wants(separators string) string {
-	switch {
-	case separators == "":
+	if separators == "" {
 		return "takes one network"
-	case strings.ContainsAny(separators, " "):
-		return "is separated by blanks"
-	case strings.Contains(separators, ",") && strings.Contains(separators, ";"):
-		return "is separated by commas or semicolons"
-	case strings.Contains(separators, ";"):
-		return "is separated by semicolons"
-	default:
-		return "is separated by commas"
 	}
+	var names []string
+	for _, s := range []struct{ char, name string }{{",", "commas"}, {";", "semicolons"}, {" ", "blanks"}} {
+		if strings.Contains(separators, s.char) {
+			names = append(names, s.name)
+		}
+	}
+	if len(names) == 0 {
+		names = append(names, clip(separators))
+	}
+	return "is separated by " + strings.Join(names, " or ")
 }
 
 func (r *tunnelReader) malformed(m Malformed) {
@@ -335,7 +377,7 @@ func (r *tunnelReader) killSwitches(keys []images.Key) {
 		if v.State == Unknown {
 			if r.namesEnv(name) {
 				ks.State, ks.Ref, ks.Why = Unknown, v.Ref, name+" is not known"
-				r.missed(name+": "+v.Why, v.Ref, aspectKillSwitch)
+				r.missed(v.Why.of(name+": "), v.Ref, aspectKillSwitch)
 			}
 			continue
 		}
@@ -349,7 +391,7 @@ func (r *tunnelReader) killSwitches(keys []images.Key) {
 			continue
 		case read == Unknown && on != ks.State:
 			ks.State, ks.Ref, ks.Why = Unknown, v.Ref, name
-			r.missed("whether "+name+" is read depends on the image's version, which its tag does not tell", v.Ref, aspectKillSwitch)
+			r.missed(readByVersion(name), v.Ref, aspectKillSwitch)
 		case read == Present && on == Present && ks.State == Absent, read == Present && on == Absent, on == Unknown:
 			ks.State, ks.Ref, ks.Why = on, v.Ref, name+"="+clip(v.Text)
 		}
@@ -458,8 +500,13 @@ func (r *tunnelReader) globs(language string, fallback ...string) []string {
 	return fallback
 }
 
+// readByVersion is the reason of a variable that some versions of the image read.
+func readByVersion(name string) reason {
+	return because("whether "+name+" is read depends on the image's version, which its tag does not tell", writeTag)
+}
+
 // unknownRoutes says why the routes cannot be known.
-func (r *tunnelReader) unknownRoutes(why string, ref source.Ref) {
-	r.t.Routes = Routes{State: Unknown, Ref: ref, Why: why}
+func (r *tunnelReader) unknownRoutes(why reason, ref source.Ref) {
+	r.t.Routes = Routes{State: Unknown, Ref: ref, Why: why.text}
 	r.missed(why, ref, aspectRoutes)
 }

@@ -69,7 +69,7 @@ func (r *tunnelReader) gluetunResolver() {
 		res.Rewrites, res.Ref, res.Why = Absent, keep.Ref, "DNS_KEEP_NAMESERVER=on"
 		return
 	case keep.State == Present && isOn(keep.Text) && upTo41 == Unknown:
-		r.missed("DNS_KEEP_NAMESERVER is read up to 3.41 only, and the image's version is not known; write the tag", keep.Ref, aspectResolver)
+		r.missed(because("DNS_KEEP_NAMESERVER is read up to 3.41 only, and the image's version is not known", "write the tag"), keep.Ref, aspectResolver)
 		return
 	}
 	res.Rewrites, res.Why = Present, "gluetun's default, 127.0.0.1"
@@ -91,6 +91,9 @@ func (r *tunnelReader) gluetunResolver() {
 		return
 	}
 	res.Split = from41
+	if from41 == Absent {
+		res.ReachesCluster = Absent // its own server asks public ones only
+	}
 }
 
 // gluetunServerOff returns the switch that turns the built-in server off; DOT

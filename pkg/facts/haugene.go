@@ -4,8 +4,8 @@ import (
 	"strings"
 )
 
-// haugene: the provider's configuration lies in the image; the options may
-// still take its default route away.
+// haugene: the provider's configuration lies in the image, unless one is mounted
+// for it; the options may still take its default route away.
 func (r *tunnelReader) haugene() {
 	t := r.t
 	t.Interface = "tun0"
@@ -17,9 +17,12 @@ func (r *tunnelReader) haugene() {
 		}
 	}
 	t.Resolver.Servers = servers
+	if globs := r.providerConfigs(); globs != nil {
+		r.ownOpenVPN(globs...)
+	}
 	if opts := r.c.env("OPENVPN_OPTS"); opts.State != Absent && r.namesEnv("OPENVPN_OPTS") {
 		if opts.State == Unknown || strings.Contains(opts.Text, "pull-filter") || strings.Contains(opts.Text, "route-nopull") {
-			r.unknownRoutes("OPENVPN_OPTS changes which routes are taken", opts.Ref)
+			r.unknownRoutes(because("OPENVPN_OPTS changes which routes are taken", noAdvice), opts.Ref)
 		}
 	}
 }

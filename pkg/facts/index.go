@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"path"
 	"reflect"
+	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -30,10 +32,19 @@ type index struct {
 
 	// parsedServices reads the Services of the tree, once.
 	parsedServices func() []service
+	// nodePools are the node pools of the tree, once. It is set when the clusters
+	// are read.
+	nodePools func() []nodePool
+	// inlined are the objects that Talos' machine configurations bring along, once.
+	inlined func() map[source.ObjectID][]node
+	// mutations are the policies that change pods, once.
+	mutations func() []mutation
+	// gatewayControllers are the command lines of the pod-gateway's webhooks, once.
+	gatewayControllers func() []node
 
 	mu       sync.Mutex
 	services map[serviceView]*serviceIndex
-	gaps     []finding.Gap
+	gaps     []unseenPart
 	invalid  []InvalidRange
 }
 
@@ -47,7 +58,7 @@ func clusterScoped(kind string) bool {
 		"CustomResourceDefinition", "PriorityClass", "RuntimeClass", "IngressClass", "ServiceCIDR",
 		"GlobalNetworkPolicy", "IPPool", "FelixConfiguration", "CiliumClusterwideNetworkPolicy",
 		"AdminNetworkPolicy", "BaselineAdminNetworkPolicy", "ValidatingWebhookConfiguration",
-		"MutatingWebhookConfiguration":
+		"MutatingWebhookConfiguration", "ProxyClass", "Connector", "ProxyGroup":
 		return true
 	default:
 		return false
@@ -86,6 +97,10 @@ func newIndex(objects []*source.Object) *index {
 		ix.byName[key] = append(ix.byName[key], o)
 		ix.byID[o.ID] = o
 	}
+	ix.nodePools = func() []nodePool { return nil }
+	ix.inlined = sync.OnceValue(func() map[source.ObjectID][]node { return readInlineManifests(ix) })
+	ix.mutations = sync.OnceValue(func() []mutation { return readMutations(ix) })
+	ix.gatewayControllers = sync.OnceValue(func() []node { return gatewayArgs(ix.objects) })
 	ix.parsedServices = sync.OnceValue(func() []service { return readServices(ix.ofKind("", "Service")) })
 	return ix
 }
@@ -174,41 +189,80 @@ func allAlike(objects []*source.Object) bool {
 	return true
 }
 
-// gap records something that could not be seen.
-func (ix *index) gap(g finding.Gap) {
-	ix.mu.Lock()
-	defer ix.mu.Unlock()
-	ix.gaps = append(ix.gaps, g)
+// unseenPart is a gap, and whether what is missing is in none of the inputs.
+type unseenPart struct {
+	finding.Gap
+	outside bool
 }
 
 // gapAt records a gap of an object at a place of it.
-func (ix *index) gapAt(kind finding.GapKind, o *source.Object, r source.Ref, what, why, consequence string, rules ...string) {
+func (ix *index) gapAt(kind finding.GapKind, o *source.Object, r source.Ref, what string, why reason, consequence string, rules ...string) {
+	if asks := ix.byID[o.ID]; asks != nil {
+		o = asks // of what an operator makes, the object that asks for it is in the tree
+	}
 	name := nameOf(o)
-	ix.gap(finding.Gap{Kind: kind, What: what, Why: why, Consequence: consequence, Object: &name, At: r, Rules: rules})
+	g := finding.Gap{Kind: kind, What: what, Why: why.said(), Consequence: consequence, Object: &name, At: r, Rules: rules}
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	ix.gaps = append(ix.gaps, unseenPart{g, why.outside})
 }
 
-// sortedGaps returns the gaps, each once, in a stable order.
+// sortedGaps returns the gaps in a stable order. What an object reads and is not
+// in the tree is one gap, whatever hangs on it.
 func (ix *index) sortedGaps() []finding.Gap {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
-	out := append([]finding.Gap{}, ix.gaps...)
-	sort.SliceStable(out, func(i, j int) bool { return gapKey(out[i]) < gapKey(out[j]) })
-	kept := out[:0]
-	for i, g := range out {
-		if i == 0 || gapKey(out[i-1]) != gapKey(g) {
-			kept = append(kept, g)
+	all := slices.Clone(ix.gaps)
+	sort.SliceStable(all, func(i, j int) bool { return gapKey(all[i].Gap) < gapKey(all[j].Gap) })
+	out := []finding.Gap{}
+	at := map[string]int{}
+	for _, g := range all {
+		cause := gapCause(g)
+		i, known := at[cause]
+		if !known {
+			at[cause] = len(out)
+			out = append(out, g.Gap)
+			continue
 		}
+		out[i] = joined(out[i], g.Gap)
 	}
-	return kept
+	return out
+}
+
+// gapCause tells what lies behind a gap: its place, or what is missing wherever
+// the object names it.
+func gapCause(g unseenPart) string {
+	at := g.At
+	if g.outside {
+		at = source.Ref{Object: at.Object}
+	}
+	return strings.Join([]string{gapObject(g.Gap), string(at.Object), at.Pointer, strconv.Itoa(at.Start), string(g.Kind), g.Why}, "\x00")
+}
+
+// joined says of one gap what two of one cause say.
+func joined(a, b finding.Gap) finding.Gap {
+	if !strings.Contains(a.What, b.What) {
+		a.What += ", and " + b.What
+	}
+	if !strings.Contains(a.Consequence, b.Consequence) {
+		a.Consequence += "; " + b.Consequence
+	}
+	rules := append(slices.Clone(a.Rules), b.Rules...)
+	slices.Sort(rules)
+	a.Rules = slices.Compact(rules)
+	return a
+}
+
+func gapObject(g finding.Gap) string {
+	if g.Object == nil {
+		return ""
+	}
+	return g.Object.APIVersion + " " + g.Object.String()
 }
 
 func gapKey(g finding.Gap) string {
-	object := ""
-	if g.Object != nil {
-		object = g.Object.APIVersion + " " + g.Object.String()
-	}
 	return strings.Join([]string{
-		object, string(g.At.Object), g.At.Pointer, fmt.Sprintf("%010d", g.At.Start), string(g.Kind), g.What, g.Why, g.Consequence, strings.Join(g.Rules, ","),
+		gapObject(g), string(g.At.Object), g.At.Pointer, fmt.Sprintf("%010d", g.At.Start), string(g.Kind), g.What, g.Why, g.Consequence, strings.Join(g.Rules, ","),
 	}, "\x00")
 }
 

@@ -82,32 +82,94 @@ func fateOfCluster(o *source.Object) string {
 	}
 }
 
-// invalidOpenVPN notes netmasks that are none: addresses with a hole.
+// The sizes that OpenVPN's server directives take: options.c and helper.c of
+// OpenVPN 2.0 to 2.7, the same in all of them (server-ipv6 was narrower before 2.5).
+const (
+	openVPNWidestPool    = 16
+	openVPNNarrowestTun  = 29
+	openVPNWidestPool6   = 64
+	openVPNNarrowestPool = 124
+)
+
+// invalidOpenVPN notes ranges that OpenVPN or the kernel behind it refuses. A
+// server's pool is checked by OpenVPN itself, a route by whoever installs it:
+// Linux and Windows refuse an IPv4 route with bits right of the mask. Those of
+// IPv6 routes OpenVPN clears itself.
 func (r *tunnelReader) invalidOpenVPN(conf *grammar.OpenVPN, f confText) {
-	report := func(d *grammar.Directive, says, fate string) {
-		network, mask := d.Arg(0), d.Arg(1)
-		if !isIPv4(network.Text) || !isIPv4(mask.Text) {
-			return
+	report := func(d *grammar.Directive, says, fate string, more func(netip.Prefix) string) {
+		if text, at, why := refusedNetwork(d, more); why != "" {
+			r.pod.ix.invalidRange(InvalidRange{
+				Pod: r.pod.pod.ID, Ref: f.at(at), Text: text, Says: says, Why: why, Fate: fate,
+			})
 		}
-		if _, ok := grammar.ParseNetmask(network.Text, mask.Text); ok {
-			return
-		}
-		r.pod.ix.invalidRange(InvalidRange{
-			Pod: r.pod.pod.ID, Ref: f.at(mask.Range), Text: mask.Text, Says: says, Why: "it is no netmask: its ones are not in one piece", Fate: fate,
-		})
 	}
+	dev := conf.Dev().Text
+	_, byScript := conf.Last("route-noexec") // a script installs them, as it likes
 	for i := range conf.Directives {
 		d := &conf.Directives[i]
 		switch d.Name.Text {
 		case "server":
-			report(d, "server", "OpenVPN stops with an options error and the server never listens")
+			report(d, "server", "OpenVPN stops with an options error and the server never listens",
+				func(p netip.Prefix) string { return refusedPool(p, dev) })
+		case "server-ipv6":
+			report(d, "server-ipv6", "OpenVPN stops with an options error and the server never listens", refusedPool6)
 		case "route":
-			report(d, "route", "OpenVPN leaves the route out")
+			if !byScript {
+				report(d, "route", "OpenVPN leaves the route out", nil)
+			}
 		}
 		if d.Pushed != nil && d.Pushed.Name.Text == "route" {
-			report(d.Pushed, "push \"route\"", "clients leave the route out")
+			report(d.Pushed, "push \"route\"", "clients on Linux and Windows leave the route out", nil)
 		}
 	}
+}
+
+// refusedNetwork says what is wrong with the network and the netmask of a
+// directive. An incomplete or a templated one says nothing.
+func refusedNetwork(d *grammar.Directive, more func(netip.Prefix) string) (text string, at grammar.Range, why string) {
+	network, mask := d.Arg(0), d.Arg(1)
+	if d.Name.Text == "server-ipv6" {
+		p := grammar.ParsePrefix(network.Text, network.Start)
+		if !p.Valid || p.Bare {
+			return "", at, ""
+		}
+		return network.Text, network.Range, more(p.Prefix)
+	}
+	if p, err := netip.ParsePrefix(network.Text); err == nil && p.Addr().Is4() {
+		return network.Text, network.Range, "OpenVPN reads an address and a netmask here, and no prefix length"
+	}
+	addr, err := netip.ParseAddr(network.Text)
+	if err != nil || !addr.Is4() || !isIPv4(mask.Text) {
+		return "", at, ""
+	}
+	p, ok := grammar.ParseNetmask(network.Text, mask.Text)
+	switch {
+	case !ok:
+		return mask.Text, mask.Range, "it is no netmask: its ones are not in one piece"
+	case p.Addr() != addr:
+		return network.Text + " " + mask.Text, network.Range, "bits right of the mask are set, the network is " + p.Addr().String()
+	case more != nil:
+		return network.Text + " " + mask.Text, mask.Range, more(p)
+	}
+	return "", at, ""
+}
+
+// refusedPool says why OpenVPN does not take a network of this size for its clients.
+func refusedPool(p netip.Prefix, dev string) string {
+	switch {
+	case p.Bits() < openVPNWidestPool:
+		return "it is wider than a /16, the widest that OpenVPN takes"
+	case p.Bits() > openVPNNarrowestTun && strings.HasPrefix(dev, "tun"):
+		return "it is narrower than a /29, the narrowest that OpenVPN takes for a tun device"
+	}
+	return ""
+}
+
+func refusedPool6(p netip.Prefix) string {
+	if p.Bits() < openVPNWidestPool6 || p.Bits() > openVPNNarrowestPool {
+		return "it is not between /64 and /124, which is what OpenVPN takes"
+	}
+	return ""
 }
 
 func isIPv4(text string) bool {
@@ -186,7 +248,7 @@ func flagValue(text, name string) (start int, value string, is bool) {
 
 // rangeOrGap notes an entry of a cluster's range that is not taken over: refused
 // by its reader, or not readable here.
-func (f *founded) rangeOrGap(like cidrplan.Claim, n node, e grammar.Prefix, at source.Ref, address bool, why string) {
+func (f *founded) rangeOrGap(like cidrplan.Claim, n node, e grammar.Prefix, at source.Ref, address bool, why reason) {
 	if wrong := wrongRange(like.Says, e, address); wrong != "" && like.Strength != cidrplan.Evidence {
 		f.ix.invalidRange(InvalidRange{Ref: at, Text: e.Text, Says: like.Says, Why: wrong, Fate: fateOfCluster(n.obj)})
 		return

@@ -89,8 +89,8 @@ func TestRefusedAllowedIPsAreSaidOnce(t *testing.T) {
 		gap           string
 	}{
 		{"refused", "10.9.0.0/33, 10.10.0.0/16", 1, ""},
-		{"a word", "10.10.0.0/16, OFFICE", 0, "AllowedIPs OFFICE is filled in later"},
-		{"one of each", "10.9.0.0/33, ${OFFICE}", 1, "AllowedIPs ${OFFICE} is filled in later"},
+		{"a word", "10.10.0.0/16, OFFICE", 0, "AllowedIPs OFFICE is filled in later; lint what is applied, with the value filled in"},
+		{"one of each", "10.9.0.0/33, ${OFFICE}", 1, "AllowedIPs ${OFFICE} is filled in later; lint what is applied, with the value filled in"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f := read(t, wgQuick("[Interface]\nPrivateKey = AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\nAddress = 10.8.0.2/32\n"+

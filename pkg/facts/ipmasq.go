@@ -2,9 +2,11 @@ package facts
 
 import (
 	"cmp"
+	"fmt"
 	"net/netip"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/vpnlint/vpnlint/pkg/cidrplan"
@@ -21,17 +23,55 @@ const (
 	agentCilium   = "cilium"
 )
 
-// masqConfig is where the upstream agent and Cilium read their list (FG A1.1).
-const masqConfig = "/etc/config/ip-masq-agent"
+// masqDir is where masquerade agents read, masqConfig the file of the upstream
+// agent and of Cilium in it (FG A1.1, A3.1, A5.1).
+const (
+	masqDir    = "/etc/config"
+	masqConfig = masqDir + "/ip-masq-agent"
+)
+
+// masqDialect is what one kind of agent makes of its configuration. The format is
+// one; what a missing key, an odd prefix or a mistake leads to is each agent's own.
+type masqDialect struct {
+	kind string
+	// files are globs of what the agent reads.
+	files []string
+	// keepsDefault: with this configuration the agent's default list stays; why
+	// says so. Otherwise a configuration starts from an empty list.
+	keepsDefault func(*grammar.IPMasq) (why string, keeps bool)
+	// tolerates a piece for which the upstream agent refuses the configuration.
+	tolerates func(*grammar.IPMasq, grammar.Problem) bool
+	// merges: the lists of all its files are one.
+	merges bool
+	// needsDir: it ends where its directory is not there.
+	needsDir bool
+	// limit is the most entries of one file, 0 where the grammar's own answer holds.
+	limit int
+	// ipv6ByFlag: it refuses IPv6 without --enable-ipv6.
+	ipv6ByFlag bool
+	// late tells of a ConfigMap that is not in the tree that the platform writes it;
+	// every other optional one that is not there is taken for absent.
+	late func(name string) bool
+	// resyncs: the configuration says how often the rules are written.
+	resyncs bool
+	// fate is what it does when it refuses its configuration.
+	fate string
+}
+
+func dialectOf(kind string) masqDialect {
+	switch kind {
+	case agentAzure:
+		return azureDialect()
+	case agentCilium:
+		return ciliumDialect()
+	default: // GKE runs the upstream agent (FG A2.1)
+		return upstreamDialect()
+	}
+}
 
 // readAgents reads the masquerade agents (FG A1-A5): the workloads that run
 // one, the lists of agents that are deployed elsewhere, and the default that
 // GKE applies where nothing else is in view.
-//
-// What the agents make of one file differs. The upstream agent lays it over its
-// defaults, so that a missing key keeps them; Azure's and Cilium's start from
-// an empty list as soon as there is a file. The upstream agent and Azure's
-// refuse a prefix with host bits, Cilium masks it.
 func readAgents(ix *index, cs *clusterSet, sites []Site, pods []*podView) ([]Agent, []UnreadList) {
 	r := &agentReader{ix: ix, cs: cs, sites: sites, readBy: map[source.ObjectID]bool{}}
 	for _, p := range pods {
@@ -42,13 +82,16 @@ func readAgents(ix *index, cs *clusterSet, sites []Site, pods []*podView) ([]Age
 			r.awsNode(p, c)
 		}
 	}
-	unread := r.unreadLists()
+	r.agentCharts()
+	unread := append(r.ciliumReleases(), r.unreadLists()...)
 	r.listsWithoutAgent()
+	r.aksLists()
 	r.egressNATPolicies()
 	r.managed()
 	r.plannedAgents()
 	r.layers(pods)
 	r.missedPools()
+	slices.SortStableFunc(unread, func(a, b UnreadList) int { return compareRefs(a.Ref, b.Ref) })
 	slices.SortStableFunc(r.agents, func(a, b Agent) int {
 		return cmp.Or(strings.Compare(a.Cluster, b.Cluster), compareRefs(a.Ref, b.Ref), compareRefs(a.List.Ref, b.List.Ref))
 	})
@@ -88,26 +131,62 @@ func agentKind(p *podView, c *containerView) string {
 	return ""
 }
 
-// flags are the upstream agent's (FG A1.12).
+// flags are those of the upstream agent, which Azure's took over (FG A1.12).
 type flags struct {
-	allReserved, ipv6 bool
-	// seen: the agent itself is in view, so that its flags are known.
-	seen bool
+	allReserved, ipv6 Known
 }
 
-func flagsOf(c *containerView) flags {
-	var out flags
-	for _, n := range append(c.spec.get("command").texts(), c.spec.get("args").texts()...) {
-		name, value, has := strings.Cut(strings.TrimLeft(n.text(), "-"), "=")
-		on := !has || value == "true" || value == "1" || value == "t" || value == "T" || value == "TRUE" || value == "True"
-		switch name {
-		case "nomasq-all-reserved-ranges":
-			out.allReserved = on
-		case "enable-ipv6":
-			out.ipv6 = on
+// masqFlags reads them from the command line: the words of the agent itself, which
+// a shell may start. What stands in a script that cannot be seen, or is filled in
+// later, leaves them open.
+func masqFlags(c *containerView) flags {
+	out := flags{allReserved: Absent, ipv6: Absent}
+	for _, cmd := range c.commands() {
+		if cmd.script.Kind != scriptCommand && cmd.script.Kind != scriptFile {
+			continue
+		}
+		if cmd.opaque {
+			return flags{allReserved: Unknown, ipv6: Unknown}
+		}
+		for _, w := range cmd.words {
+			name, text, has := strings.Cut(w.Text, "=")
+			on := goBool(text, has)
+			if !w.Known || placeholder(text) != "" {
+				on = Unknown
+			}
+			switch {
+			case placeholder(name) != "" || !w.Known && !has:
+				return flags{allReserved: Unknown, ipv6: Unknown}
+			case !strings.HasPrefix(name, "-"):
+			case strings.TrimLeft(name, "-") == "nomasq-all-reserved-ranges":
+				out.allReserved = on
+			case strings.TrimLeft(name, "-") == "enable-ipv6":
+				out.ipv6 = on
+			}
 		}
 	}
 	return out
+}
+
+// goBool reads the value of a boolean flag as Go's package does; without one the
+// flag is on.
+func goBool(text string, has bool) Known {
+	if !has {
+		return Present
+	}
+	on, err := strconv.ParseBool(text)
+	if err != nil {
+		return Unknown // the agent does not start
+	}
+	return knownOr(on)
+}
+
+// knownOr is Present for true, Absent for false.
+func knownOr(on bool) Known {
+	if on {
+		return Present
+	}
+	return Absent
 }
 
 // defaultList is the list that applies without one (FG A1.6).
@@ -131,21 +210,30 @@ func (r *agentReader) workload(p *podView, c *containerView, kind string) {
 		Kind: kind, Object: p.pod.Object, Ref: c.c.Ref, Container: c.c.Name, Workload: p.pod.Workload,
 	}
 	known := r.place(a, p.object)
-	fl := flagsOf(c)
+	fl := masqFlags(c)
 	if kind == agentCilium {
-		fl.allReserved, fl.ipv6 = true, true
+		fl = flags{allReserved: Present, ipv6: Present}
 	}
-	files, unseen := r.configFiles(p, c, kind)
+	d := dialectOf(kind)
+	if kind == agentUpstream {
+		d = upstreamOf(c)
+	}
+	files, unseen := r.configFiles(p, c, d)
 	switch {
-	case unseen != "":
-		a.List = List{Source: "unknown", Ref: c.c.Ref, Why: unseen, Valid: Unknown, Entries: []PrefixAt{}}
+	case len(files) > 0 && (!unseen.holds() || d.merges):
+		a.List = readList(d, fl, files, c.c.Ref)
+		if a.List.more = a.List.more || unseen.holds(); a.List.more {
+			r.openList(a, p.object, c.c.Ref, cmp.Or(unseen, filledIn("a part of it")))
+		}
+	case unseen.holds():
+		a.List = unreadList(c.c.Ref, unseen)
+		a.List.Entries = []PrefixAt{}
 		r.ix.gapAt(finding.Unresolved, p.object, c.c.Ref, "the exemption list of "+p.pod.Object.String(), unseen,
 			"what it masquerades on the way to a VPN is unknown", "VPN201", "VPN202", "VPN203")
-	case len(files) == 0:
-		a.List = List{Source: "default", Ref: c.c.Ref, Why: "nothing in the tree is mounted where the agent reads its list", Valid: Unknown}
+	case kind == agentUpstream && c.hasDirectory(masqConfig):
+		a.List = unreadList(c.c.Ref, because("a directory is mounted where the agent reads a file", noAdvice))
 	default:
-		fl.seen = true
-		a.List = readList(kind, fl, files, c.c.Ref)
+		a.List = List{Source: "default", Ref: c.c.Ref, Why: "nothing in the tree is mounted where the agent reads its list", Valid: Unknown}
 	}
 	for _, f := range files {
 		r.readBy[f.Ref.Object] = true
@@ -154,29 +242,37 @@ func (r *agentReader) workload(p *podView, c *containerView, kind string) {
 	r.add(a, fl, known, r.cs.tied(p.object))
 }
 
+// hasDirectory: files are mounted below the path.
+func (c *containerView) hasDirectory(name string) bool {
+	return slices.ContainsFunc(c.files(name+"/**"), func(f mountedFile) bool {
+		return f.State == Present && strings.HasPrefix(f.Path, name+"/")
+	})
+}
+
+// openList tells of a list that more may be added to than can be seen.
+func (r *agentReader) openList(a *Agent, o *source.Object, at source.Ref, why reason) {
+	r.ix.gapAt(finding.Unresolved, o, at, "the whole exemption list of "+a.Object.String(), why, "what it exempts besides the lists in the tree is unknown", "VPN203")
+}
+
 // configFiles returns the files that the agent reads its list from; unseen says
-// why they may be there but cannot be read. An optional ConfigMap that is not
+// why there may be more that cannot be read. An optional ConfigMap that is not
 // in the tree is taken for absent: the agent runs, with its default.
-func (r *agentReader) configFiles(p *podView, c *containerView, kind string) (files []mountedFile, unseen string) {
-	globs := []string{masqConfig}
-	switch kind {
-	case agentAzure:
-		globs = []string{"/etc/config/ip-masq*"} // every file of this name (FG A3.1)
-	case agentCilium:
-		globs = append(globs, masqConfig+"/*")
-	}
-	for _, f := range c.files(globs...) {
+func (r *agentReader) configFiles(p *podView, c *containerView, d masqDialect) (files []mountedFile, unseen reason) {
+	for _, f := range c.files(d.files...) {
 		switch {
 		case f.State == Present:
 			files = append(files, f)
-		case f.State == Unknown && !r.optionalAndAbsent(p, c, f):
-			return nil, cmp.Or(f.Why, "its content cannot be seen")
+		case f.State == Unknown && !r.optionalAndAbsent(p, c, f, d.late):
+			unseen = cmp.Or(unseen, f.Why, because("its content cannot be seen", noAdvice))
 		}
 	}
-	return files, ""
+	if c.mountOf(path.Join(masqDir, masqName)) < 0 && d.needsDir {
+		unseen = because("nothing is mounted at "+masqDir+", and the agent does not run without that directory", noAdvice)
+	}
+	return files, unseen
 }
 
-func (r *agentReader) optionalAndAbsent(p *podView, c *containerView, f mountedFile) bool {
+func (r *agentReader) optionalAndAbsent(p *podView, c *containerView, f mountedFile, late func(string) bool) bool {
 	i := c.mountOf(f.Path)
 	if i < 0 {
 		return false
@@ -195,7 +291,7 @@ func (r *agentReader) optionalAndAbsent(p *podView, c *containerView, f mountedF
 				continue
 			}
 			_, state := r.ix.find("ConfigMap", p.object.Namespace, cm.get("name").text(), p.object)
-			if state == Absent && cm.get("optional").boolean() != Present || state == Unknown {
+			if state == Absent && (cm.get("optional").boolean() != Present || late(cm.get("name").text())) || state == Unknown {
 				return false
 			}
 			missing = missing || state == Absent
@@ -205,30 +301,34 @@ func (r *agentReader) optionalAndAbsent(p *podView, c *containerView, f mountedF
 	return false
 }
 
-// readList reads the agent's configuration as that agent does.
-func readList(kind string, fl flags, files []mountedFile, agent source.Ref) List {
+// readList reads the agent's configuration as that agent does. The lists of several
+// files are one; one that the agent refuses decides for all of them.
+func readList(d masqDialect, fl flags, files []mountedFile, agent source.Ref) List {
 	out := List{Source: "explicit", Valid: Present, Entries: []PrefixAt{}}
 	for _, f := range files {
 		conf := grammar.ParseIPMasq(f.Text)
-		if out.Ref.IsZero() {
-			out.Ref = f.Ref
-			if conf.ListRange.End > conf.ListRange.Start {
-				out.Ref = f.Ref.Within(conf.ListRange.Start, conf.ListRange.End)
-			}
+		at := f.Ref
+		if conf.ListRange.End > conf.ListRange.Start {
+			at = f.Ref.Within(conf.ListRange.Start, conf.ListRange.End)
 		}
-		if refused := refusals(kind, fl, conf, f.Ref); len(refused) > 0 {
+		if out.Ref.IsZero() || len(out.Entries) == 0 && len(conf.Entries) > 0 {
+			out.Ref = at
+		}
+		if refused := d.refusals(fl, conf, f.Ref); len(refused) > 0 {
 			return List{
-				Source: "unknown", Ref: out.Ref, Why: "the agent refuses its configuration: " + refused[0].Says, Valid: Absent,
+				Source: "unknown", Ref: at, Why: "the agent refuses its configuration: " + refused[0].Says, Valid: Absent,
 				Entries: []PrefixAt{}, Refused: refused,
 			}
 		}
-		switch {
-		case conf.List == grammar.ListUnknown:
-			return List{Source: "unknown", Ref: out.Ref, Why: "the list is filled in when the tree is applied", Valid: Unknown}
-		case kind == agentUpstream && conf.List == grammar.ListDefault:
-			out.Source, out.Why = "default", "the configuration has no nonMasqueradeCIDRs"
-		case kind == agentCilium && conf.Blank:
-			out.Source, out.Why = "default", "the configuration is empty"
+		if conf.List == grammar.ListUnknown && d.merges && len(files) > 1 {
+			out.more = true
+			continue
+		}
+		if conf.List == grammar.ListUnknown {
+			return unreadList(at, filledIn("the list"))
+		}
+		if why, keeps := d.keepsDefault(conf); keeps {
+			out.Source, out.Why = "default", why
 		}
 		for _, e := range conf.Entries {
 			if e.Valid {
@@ -236,7 +336,7 @@ func readList(kind string, fl flags, files []mountedFile, agent source.Ref) List
 			}
 		}
 	}
-	if kind == agentUpstream && len(files) > 0 {
+	if d.resyncs && len(files) > 0 {
 		readResync(&out, files[0])
 	}
 	if out.Source == "explicit" {
@@ -251,46 +351,31 @@ func readList(kind string, fl flags, files []mountedFile, agent source.Ref) List
 	return out
 }
 
-// refusals are the pieces for which an agent refuses a configuration, none when
-// it takes it (FG A1.7, A3.3, A5.2). Azure's and Cilium's know neither
-// resyncInterval nor cidrLimit and read past them.
-func refusals(kind string, fl flags, conf *grammar.IPMasq, at source.Ref) []RefusedConfig {
+// refusals are the pieces for which the agent refuses a configuration, none when
+// it takes it (FG A1.7, A3.3, A5.2).
+func (d masqDialect) refusals(fl flags, conf *grammar.IPMasq, at source.Ref) []RefusedConfig {
 	var out []RefusedConfig
 	add := func(where grammar.Range, says string) {
-		r := RefusedConfig{Ref: at, Says: says, Fate: fateOfAgent(kind)}
+		r := RefusedConfig{Ref: at, Says: says, Fate: d.fate}
 		if where.End > where.Start {
 			r.Ref = at.Within(where.Start, where.End)
 		}
 		out = append(out, r)
 	}
-	foreign := kind == agentAzure || kind == agentCilium
 	for _, p := range conf.Refused() {
-		switch {
-		case kind == agentCilium && (p.Kind == grammar.Unaligned || p.Kind == grammar.TooMany),
-			foreign && (p.Range == conf.ResyncInterval.Range || p.Range == conf.CIDRLimitRange):
-			continue
+		if !d.tolerates(conf, p) {
+			add(p.Range, p.Says)
 		}
-		add(p.Range, p.Says)
 	}
-	if kind != agentCilium && fl.seen && !fl.ipv6 {
+	if n := len(conf.Entries); d.limit > 0 && n > d.limit {
+		add(conf.ListRange, fmt.Sprintf("%d entries, and the agent accepts at most %d", n, d.limit))
+	}
+	if d.ipv6ByFlag && fl.ipv6 == Absent {
 		for _, six := range conf.IPv6Entries() {
 			add(six.Range, six.Text+" is IPv6 and the agent runs without --enable-ipv6")
 		}
 	}
 	return out
-}
-
-// fateOfAgent says what an agent does with a configuration that it refuses
-// (FG A1.8, A3.3).
-func fateOfAgent(kind string) string {
-	switch kind {
-	case agentAzure:
-		return "the agent exits and keeps crashing; the rules of its node stay as they were, and a new node gets none"
-	case agentCilium:
-		return "Cilium reports an error and keeps the list that it had"
-	default:
-		return "the agent that runs keeps its old rules; one that restarts, on a node that reboots or is added, installs none, and nothing is masqueraded there"
-	}
 }
 
 // place sets the agent's cluster, nil when it is not known which.
@@ -326,17 +411,17 @@ func (r *agentReader) listsWithoutAgent() {
 		if f != nil && autopilot(f) {
 			continue // nothing reads it there (FG A2.7)
 		}
-		// GKE's agent runs with all reserved ranges as its default (FG A2.1).
-		var fl flags
+		// GKE's agent runs with all reserved ranges as its default (FG A2.1). Of one
+		// that is not in view the flags are not known.
+		fl := flags{allReserved: Unknown, ipv6: Unknown}
 		if f != nil && (f.gke != nil || f.Plan.Masquerade.Value == agentGKE) {
-			a.Kind, fl.allReserved = agentGKE, true
+			a.Kind, fl.allReserved = agentGKE, Present
 		}
 		a.Object = nameOf(o)
-		reader := agentUpstream
-		if f != nil && f.Plan.Masquerade.Value == agentCilium {
-			a.Kind, reader, fl.allReserved, fl.ipv6 = agentCilium, agentCilium, true, true
+		if f != nil && (f.Plan.Masquerade.Value == agentCilium || r.ciliumReads(f)) {
+			a.Kind, fl = agentCilium, flags{allReserved: Present, ipv6: Present}
 		}
-		a.List = readList(reader, fl, []mountedFile{{Path: masqConfig, Text: text, State: Present, Ref: root(o).get("data", "config").ref()}}, source.Ref{})
+		a.List = readList(dialectOf(a.Kind), fl, []mountedFile{{Path: masqConfig, Text: text, State: Present, Ref: root(o).get("data", "config").ref()}}, source.Ref{})
 		r.readBy[o.ID] = true
 		if f != nil {
 			plannedElsewise(a, f.Plan.Masquerade)
@@ -359,7 +444,7 @@ func (r *agentReader) add(a *Agent, fl flags, f *founded, tied bool) {
 	var pods, nodes, services []netip.Prefix
 	if f != nil {
 		// Without --enable-ipv6 the agent leaves IPv6 alone (FG A1.10).
-		pods, nodes, services = ofFamily(f.prefixes(cidrplan.Pod), fl.ipv6), ofFamily(f.prefixes(cidrplan.Node), fl.ipv6), f.prefixes(cidrplan.Service)
+		pods, nodes, services = fl.families(f.prefixes(cidrplan.Pod)), fl.families(f.prefixes(cidrplan.Node)), f.prefixes(cidrplan.Service)
 		a.PodRanges, a.NodeRanges = f.ranges(cidrplan.Pod), f.ranges(cidrplan.Node)
 	}
 	if a.Kind == agentAWS && len(pods) == 0 {
@@ -370,7 +455,7 @@ func (r *agentReader) add(a *Agent, fl flags, f *founded, tied bool) {
 	case "explicit":
 		exempt = parsed(a.List.Entries)
 	case "default":
-		exempt = defaultList(fl.allReserved)
+		exempt = defaultList(fl.allReserved == Present)
 	}
 	if a.Kind == agentCilium && a.List.Source != "unknown" && f != nil {
 		exempt = append(exempt, f.nativeRouting...) // both lists apply (FG A5.5)
@@ -382,19 +467,25 @@ func (r *agentReader) add(a *Agent, fl flags, f *founded, tied bool) {
 		a.Targets, wantNode = r.targets(a, f, exempt, pods)
 	}
 	if a.List.Source == "explicit" && !ownRangesExempt(a.Kind) {
-		a.MissingPods = written(cidrplan.Missing(exempt, pods))
-		a.MissingNodes = written(cidrplan.Missing(exempt, nodes))
+		if !a.List.more {
+			a.MissingPods = written(cidrplan.Missing(exempt, pods))
+			a.MissingNodes = written(cidrplan.Missing(exempt, nodes))
+		}
+		if a.Kind == agentCilium {
+			r.ciliumMissing(a, f)
+		}
 		a.Wide = wide(a.List.Entries, pods, cidrplan.Union(cidrplan.Union(pods, nodes), services))
 	}
 	if len(pods) > 0 && f != nil && !ownRangesExempt(a.Kind) {
-		internal := ofFamily(parsed(f.Plan.Internal), fl.ipv6)
+		internal := fl.families(parsed(f.Plan.Internal))
 		a.Minimal = written(cidrplan.MinimalExemption(cidrplan.Union(cidrplan.Union(pods, nodes), internal), wantNode))
 	}
 	r.agents = append(r.agents, *a)
 }
 
-func ofFamily(list []netip.Prefix, both bool) []netip.Prefix {
-	if both {
+// families are the ranges whose packets the agent may rewrite.
+func (fl flags) families(list []netip.Prefix) []netip.Prefix {
+	if fl.ipv6 == Present {
 		return list
 	}
 	return slices.DeleteFunc(slices.Clone(list), func(p netip.Prefix) bool { return !p.Addr().Is4() })
@@ -413,6 +504,15 @@ func written(list []netip.Prefix) []string {
 func (r *agentReader) targets(a *Agent, f *founded, exempt, pods []netip.Prefix) (out []Target, wantNode []netip.Prefix) {
 	out = []Target{}
 	entries := parsed(a.List.Entries)
+	var plan leading
+	if f != nil {
+		plan = f.Plan.leading()
+	}
+	type answer struct {
+		remote netip.Prefix
+		wanted string
+	}
+	had := map[answer]bool{}
 	for i := range r.sites {
 		s := &r.sites[i]
 		if name, known := r.clusterOf(s); !known || name != a.Cluster {
@@ -420,16 +520,13 @@ func (r *agentReader) targets(a *Agent, f *founded, exempt, pods []netip.Prefix)
 		}
 		for j, remote := range parsed(s.Remote) {
 			t := Target{Site: s.Name, Prefix: remote.String(), Ref: s.Remote[j].Ref, Entry: -1}
-			var planned *PlannedVPN
-			if f != nil {
-				planned = f.plannedFor(remote)
-			}
+			planned := plan.to(remote)
 			t.Wanted, t.WantedWhy, t.WantedRef = wanted(s, planned, ofSame(pods, remote))
 			t.Lacks = lacks(s, planned, ofSame(pods, remote))
 			if t.Wanted == "node" {
 				wantNode = append(wantNode, remote)
 			}
-			if slices.ContainsFunc(out, func(u Target) bool { return u.Prefix == t.Prefix && u.Wanted == t.Wanted }) {
+			if had[answer{remote, t.Wanted}] {
 				continue
 			}
 			switch a.List.Source {
@@ -447,6 +544,7 @@ func (r *agentReader) targets(a *Agent, f *founded, exempt, pods []netip.Prefix)
 			if byChoice(a.Kind) && t.Wanted == "unknown" && len(t.Lacks) == 0 {
 				continue
 			}
+			had[answer{remote, t.Wanted}] = true
 			out = append(out, t)
 		}
 	}

@@ -18,7 +18,10 @@ type ipsecConn struct {
 	// pool is what clients get their addresses from; virtual: this side asks for
 	// an address.
 	pool    grammar.Word
-	virtual bool
+	virtual grammar.Word
+	// updown is the script that is run when the connection comes up.
+	name   string
+	updown grammar.Word
 	// anyone: the remote side may call from anywhere.
 	anyone bool
 	// pass: a policy that keeps its selectors out of every tunnel.
@@ -27,7 +30,7 @@ type ipsecConn struct {
 	// stops at the text at broken.
 	unread bool
 	broken grammar.Word
-	why    string // of the broken text: " is never closed"
+	why    reason // of the broken text: " is never closed"
 }
 
 // ipsec reads strongSwan's (and Libreswan's) configuration files.
@@ -41,7 +44,7 @@ func (r *tunnelReader) ipsec() {
 	var froms []mountedFile
 	read := func(parse func(string) []ipsecConn, globs ...string) {
 		for _, f := range r.c.files(globs...) {
-			if f.State == Unknown && f.Text == "" {
+			if f.State == Unknown {
 				r.missed(f.Why, f.Ref, aspectRoutes, aspectMasquerade)
 				continue
 			}
@@ -60,10 +63,10 @@ func (r *tunnelReader) ipsec() {
 	complete := len(r.lost) == 0
 	for i, conn := range conns {
 		at, why := r.ipsecConn(conn, froms[i].Ref)
-		if why != "" && complete {
+		if why.holds() && complete {
 			r.missed(why, at, aspectRoutes)
 		}
-		complete = complete && why == ""
+		complete = complete && !why.holds()
 	}
 	r.ipsecBypassPlugin()
 	if !complete {
@@ -79,27 +82,25 @@ func (r *tunnelReader) ipsec() {
 
 // ipsecConn adds one connection to the tunnel. It says what of it cannot be read,
 // and where that is; "" for nothing.
-func (r *tunnelReader) ipsecConn(conn ipsecConn, at source.Ref) (where source.Ref, why string) {
+func (r *tunnelReader) ipsecConn(conn ipsecConn, at source.Ref) (where source.Ref, why reason) {
 	switch {
 	case conn.broken.Set():
-		return at.Within(conn.broken.Start, conn.broken.End), strconv.Quote(clip(conn.broken.Text)) + conn.why
+		return at.Within(conn.broken.Start, conn.broken.End), conn.why.of(strconv.Quote(clip(conn.broken.Text)))
 	case conn.unread:
-		return at, "a connection inherits from more sections than are looked at"
+		return at, because("a connection inherits from more sections than are looked at", noAdvice)
 	}
 	t := r.t
 	local, badLocal := selectors(conn.local, at)
 	remote, badRemote := selectors(conn.remote, at)
-	where = cmp.Or(badRemote, badLocal)
-	if !where.IsZero() {
-		why = "a traffic selector cannot be read, or is filled in later"
-	}
+	bad := cmp.Or(badRemote, badLocal)
+	where, why = bad.where, bad.why
 	switch {
 	case conn.pass:
 		t.Bypass.State = Present
 		t.Bypass.Ref = at.Within(conn.remote.Start, max(conn.remote.End, conn.remote.Start+1))
 		t.Bypass.Entries = append(t.Bypass.Entries, remote...)
-		if badRemote.IsZero() {
-			return where, ""
+		if badRemote.where.IsZero() {
+			return where, reason{}
 		}
 		return where, why
 	case conn.pool.Set() || conn.anyone && !conn.remote.Set():
@@ -110,13 +111,19 @@ func (r *tunnelReader) ipsecConn(conn ipsecConn, at source.Ref) (where source.Re
 		t.Clients.Routes = append(t.Clients.Routes, local...)
 		t.Clients.Default = t.Clients.Default || hasDefault(local)
 		t.Clients.State = Present
-		if !badLocal.IsZero() {
+		if !badLocal.where.IsZero() {
 			t.Clients.State = Unknown
 		}
-		return where, ""
+		return where, reason{}
+	}
+	if len(local) == 0 { // then it is the address that this side asks for
+		local, _ = selectors(conn.virtual, at)
 	}
 	t.Local = append(t.Local, local...)
-	if conn.virtual || len(local) == 0 {
+	if conn.updown.Set() {
+		t.updown = append(t.updown, hookScript{name: conn.name, text: conn.updown.Text})
+	}
+	if conn.virtual.Set() || len(local) == 0 {
 		if t.Side != "server" {
 			t.Side = "client"
 		}
@@ -157,7 +164,7 @@ func (r *tunnelReader) ipsecBypassPlugin() {
 	for _, f := range r.c.files("/etc/strongswan.conf", "/etc/strongswan.d/**") {
 		if strings.Contains(f.Text, "bypass-lan") {
 			r.t.Bypass.State = Unknown
-			r.missed("charon's bypass-lan plugin decides at run time", f.Ref, aspectBypass)
+			r.missed(because("charon's bypass-lan plugin decides at run time", noAdvice), f.Ref, aspectBypass)
 			return
 		}
 	}
@@ -166,11 +173,20 @@ func (r *tunnelReader) ipsecBypassPlugin() {
 // selectors reads a list of traffic selectors, each with an optional
 // [protocol/port]. Names for the host itself add nothing; bad is the first entry
 // that cannot be read, the zero value for none.
-func selectors(w grammar.Word, at source.Ref) (out []PrefixAt, bad source.Ref) {
+func selectors(w grammar.Word, at source.Ref) (out []PrefixAt, bad badSelector) {
 	if !w.Set() {
-		return nil, source.Ref{}
+		return nil, badSelector{}
 	}
-	for _, p := range grammar.ParsePrefixes(w.Text, w.Start, ",") {
+	list := w.Text
+	if strings.HasPrefix(list, "{") && strings.HasSuffix(list, "}") { // Libreswan's leftsubnets={a b}
+		list = strings.Map(func(ch rune) rune {
+			if strings.ContainsRune("{} \t", ch) {
+				return ','
+			}
+			return ch
+		}, list)
+	}
+	for _, p := range grammar.ParsePrefixes(list, w.Start, ",") {
 		text, _, _ := strings.Cut(p.Text, "[")
 		text = strings.TrimSpace(text)
 		where := at.Within(p.Start, p.Start+max(len(text), 1))
@@ -188,10 +204,20 @@ func selectors(w grammar.Word, at source.Ref) (out []PrefixAt, bad source.Ref) {
 		switch text {
 		case "", "dynamic", "%dynamic", "%config", "%config4", "%config6", "%dhcp", "%any":
 		default:
-			bad = cmp.Or(bad, where)
+			why := filledInLater("the traffic selector " + clip(text))
+			if !entry.Unknown {
+				why = because(strconv.Quote(clip(text))+" is no traffic selector", correctIt)
+			}
+			bad = cmp.Or(bad, badSelector{where, why})
 		}
 	}
 	return out, bad
+}
+
+// badSelector is the first traffic selector of a list that cannot be read.
+type badSelector struct {
+	where source.Ref
+	why   reason
 }
 
 // ipsecSection is a section of ipsec.conf with its keys.
@@ -329,102 +355,125 @@ func ipsecConnOf(sections map[string]*ipsecSection, s *ipsecSection) ipsecConn {
 	kind := get("type").Text
 	return ipsecConn{
 		local: get("leftsubnet", "leftsubnets"), remote: get("rightsubnet", "rightsubnets"),
-		pool: get("rightsourceip", "rightaddresspool"), virtual: get("leftsourceip").Set(),
+		pool: get("rightsourceip", "rightaddresspool"), virtual: get("leftsourceip"), name: s.name, updown: get("leftupdown"),
 		anyone: right == "%any" || right == "%any4" || right == "%any6",
 		pass:   kind == "passthrough" || kind == "pass",
-		unread: !complete, broken: broken, why: " is no setting",
+		unread: !complete, broken: broken, why: because(" is no setting", correctLine),
 	}
 }
 
 // parseSwanctl reads the children of a swanctl.conf's connections, and the
 // pools that they name.
 func parseSwanctl(text string) []ipsecConn {
-	const maxDepth = 16
-	type child struct{ keys map[string]grammar.Word }
-	var order [][2]string // connection, child
-	children := map[[2]string]*child{}
-	connections := map[string]map[string]grammar.Word{}
-	pools := map[string]grammar.Word{}
-	var path []string
-	var opened []grammar.Word // where the sections of path begin
-	var broken grammar.Word
-	why := " closes nothing"
-	set := func(key string, v grammar.Word) {
-		switch {
-		case len(path) == 4 && path[0] == "connections" && path[2] == "children":
-			id := [2]string{path[1], path[3]}
-			if children[id] == nil {
-				children[id] = &child{keys: map[string]grammar.Word{}}
-				order = append(order, id)
-			}
-			children[id].keys[key] = v
-		case len(path) == 2 && path[0] == "connections":
-			if connections[path[1]] == nil {
-				connections[path[1]] = map[string]grammar.Word{}
-			}
-			connections[path[1]][key] = v
-		case len(path) == 2 && path[0] == "pools" && key == "addrs":
-			pools[path[1]] = v
-		}
+	r := swanctlReader{
+		children: map[[2]string]map[string]grammar.Word{}, connections: map[string]map[string]grammar.Word{},
+		pools: map[string]grammar.Word{}, why: because(" closes nothing", noAdvice),
 	}
+	if !r.read(text) {
+		return nil
+	}
+	var out []ipsecConn
+	for _, id := range r.order {
+		out = append(out, r.conn(id))
+	}
+	return out
+}
+
+// swanctlReader walks the sections of a swanctl.conf.
+type swanctlReader struct {
+	order       [][2]string // connection, child
+	children    map[[2]string]map[string]grammar.Word
+	connections map[string]map[string]grammar.Word
+	pools       map[string]grammar.Word
+	path        []string
+	opened      []grammar.Word // where the sections of path begin
+	broken      grammar.Word
+	why         reason // of the broken text
+}
+
+// read reads all settings; false for sections that are nested too deeply.
+func (r *swanctlReader) read(text string) bool {
+	const maxDepth = 16
 	for start := 0; start < len(text); {
-		end := len(text)
-		if i := strings.IndexAny(text[start:], "\n{}"); i >= 0 {
-			end = start + i
-		}
-		piece := text[start:end]
-		stop := byte('\n')
-		if end < len(text) {
-			stop = text[end]
-		}
-		if i := strings.IndexByte(piece, '#'); i >= 0 {
-			// The comment runs to the end of the line, braces included.
-			piece = piece[:i]
-			if j := strings.IndexByte(text[start+i:], '\n'); j >= 0 {
-				end, stop = start+i+j, '\n'
-			} else {
-				end, stop = len(text), '\n'
-			}
-		}
+		piece, stop, end := swanctlPiece(text, start)
 		if key, v, found := keyValue(piece, start); found {
-			set(key, v)
+			r.set(key, v)
 		}
 		switch stop {
 		case '{':
-			if len(path) >= maxDepth {
-				return nil
+			if len(r.path) >= maxDepth {
+				return false
 			}
-			path, opened = append(path, strings.TrimSpace(piece)), append(opened, wordOf(text[start:end+1], start))
+			r.path, r.opened = append(r.path, strings.TrimSpace(piece)), append(r.opened, wordOf(text[start:end+1], start))
 		case '}':
 			switch {
-			case len(path) > 0:
-				path, opened = path[:len(path)-1], opened[:len(opened)-1]
-			case !broken.Set():
-				broken = grammar.Word{Text: "}", Range: grammar.Range{Start: end, End: end + 1}}
+			case len(r.path) > 0:
+				r.path, r.opened = r.path[:len(r.path)-1], r.opened[:len(r.opened)-1]
+			case !r.broken.Set():
+				r.broken = grammar.Word{Text: "}", Range: grammar.Range{Start: end, End: end + 1}}
 			}
 		}
 		start = end + 1
 	}
-	if len(opened) > 0 { // the reader takes nothing of a file that is cut
-		broken, why = opened[0], " is never closed"
+	if len(r.opened) > 0 { // the reader takes nothing of a file that is cut
+		r.broken, r.why = r.opened[0], because(" is never closed", "close it")
 	}
-	var out []ipsecConn
-	for _, id := range order {
-		keys, conn := children[id].keys, connections[id[0]]
-		remote := conn["remote_addrs"].Text
-		c := ipsecConn{
-			local: keys["local_ts"], remote: keys["remote_ts"], virtual: conn["vips"].Set(),
-			anyone: remote == "" || remote == "%any",
-			pass:   keys["mode"].Text == "pass",
-			broken: broken, why: why,
-		}
-		if names := conn["pools"]; names.Set() {
-			first, _, _ := strings.Cut(names.Text, ",")
-			if c.pool = pools[strings.TrimSpace(first)]; !c.pool.Set() {
-				c.pool = names // a pool that is defined elsewhere
-			}
-		}
-		out = append(out, c)
+	return true
+}
+
+// swanctlPiece is the text from start to the next brace or end of a line, without
+// its comment, and what stops it, at end.
+func swanctlPiece(text string, start int) (piece string, stop byte, end int) {
+	end, stop = len(text), '\n'
+	if i := strings.IndexAny(text[start:], "\n{}"); i >= 0 {
+		end = start + i
+		stop = text[end]
 	}
-	return out
+	piece = text[start:end]
+	if i := strings.IndexByte(piece, '#'); i >= 0 {
+		// The comment runs to the end of the line, braces included.
+		piece, end, stop = piece[:i], len(text), '\n'
+		if j := strings.IndexByte(text[start+i:], '\n'); j >= 0 {
+			end = start + i + j
+		}
+	}
+	return piece, stop, end
+}
+
+func (r *swanctlReader) set(key string, v grammar.Word) {
+	switch path := r.path; {
+	case len(path) == 4 && path[0] == "connections" && path[2] == "children":
+		id := [2]string{path[1], path[3]}
+		if r.children[id] == nil {
+			r.children[id] = map[string]grammar.Word{}
+			r.order = append(r.order, id)
+		}
+		r.children[id][key] = v
+	case len(path) == 2 && path[0] == "connections":
+		if r.connections[path[1]] == nil {
+			r.connections[path[1]] = map[string]grammar.Word{}
+		}
+		r.connections[path[1]][key] = v
+	case len(path) == 2 && path[0] == "pools" && key == "addrs":
+		r.pools[path[1]] = v
+	}
+}
+
+// conn is a child with what its connection says.
+func (r *swanctlReader) conn(id [2]string) ipsecConn {
+	keys, conn := r.children[id], r.connections[id[0]]
+	remote := conn["remote_addrs"].Text
+	c := ipsecConn{
+		local: keys["local_ts"], remote: keys["remote_ts"], virtual: conn["vips"], name: id[0], updown: keys["updown"],
+		anyone: remote == "" || remote == "%any",
+		pass:   keys["mode"].Text == "pass",
+		broken: r.broken, why: r.why,
+	}
+	if names := conn["pools"]; names.Set() {
+		first, _, _ := strings.Cut(names.Text, ",")
+		if c.pool = r.pools[strings.TrimSpace(first)]; !c.pool.Set() {
+			c.pool = names // a pool that is defined elsewhere
+		}
+	}
+	return c
 }

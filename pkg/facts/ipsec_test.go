@@ -19,6 +19,11 @@ func TestIPsec(t *testing.T) {
 			side: "server", routes: "10.60.0.0/24 10.61.0.0/24", local: "10.244.0.0/16", state: Present,
 		},
 		{
+			name: "lists of Libreswan", dir: "/etc", key: "ipsec.conf",
+			conf: "conn site\n    right=198.51.100.9\n    leftsubnets={10.244.0.0/16 10.245.0.0/16}\n    rightsubnets={10.60.0.0/24,10.61.0.0/24}\n",
+			side: "server", routes: "10.60.0.0/24 10.61.0.0/24", local: "10.244.0.0/16 10.245.0.0/16", state: Present,
+		},
+		{
 			name: "road warriors", dir: "/etc", key: "ipsec.conf",
 			conf: "conn rw\n    leftsubnet=0.0.0.0/0\n    right=%any\n    rightsourceip=10.99.0.0/24\n",
 			side: "server", pool: "10.99.0.0/24", clients: "0.0.0.0/0", state: Absent,

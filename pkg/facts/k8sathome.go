@@ -10,7 +10,7 @@ func (r *tunnelReader) k8sAtHome() {
 		ks = Switch{State: Absent, Ref: ks.Ref, Why: "KILLSWITCH without excluded networks installs no rule"}
 	case ks.State == Absent && t.Bypass.State == Present:
 		t.Bypass.State = Unknown
-		r.missed("the excluded networks are used by the kill switch, which is off", t.Bypass.Ref, aspectBypass)
+		r.missed(because("the excluded networks are used by the kill switch, which is off", noAdvice), t.Bypass.Ref, aspectBypass)
 	}
 	t.KillSwitch = ks
 	r.wireGuard("/etc/wireguard/*.conf", "/config/*.conf")

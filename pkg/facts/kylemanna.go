@@ -1,5 +1,11 @@
 package facts
 
+import (
+	"strings"
+
+	"github.com/vpnlint/vpnlint/pkg/source"
+)
+
 // kylemanna: ovpn_env.sh on the volume is sourced over the container's
 // environment and decides about NAT (FG C3).
 func (r *tunnelReader) kylemanna() {
@@ -12,7 +18,7 @@ func (r *tunnelReader) kylemanna() {
 		vars = settingsOf(f.Text, f.Ref)
 	case f.State == Unknown:
 		visible = false
-		r.missed("ovpn_env.sh decides about NAT, and "+f.Why, f.Ref, aspectMasquerade)
+		r.missed(f.Why.of("ovpn_env.sh decides about NAT, and "), f.Ref, aspectMasquerade)
 	}
 	get := func(key string) value {
 		if v, has := vars[key]; has {
@@ -25,13 +31,20 @@ func (r *tunnelReader) kylemanna() {
 			t.Pool = pool
 		}
 	}
+	at, past := r.c.startsPast("ovpn_run", "openvpn")
+	if past {
+		t.Masquerade = Switch{State: Absent, Ref: at, Why: "openvpn is started without the image's ovpn_run, which translates"}
+	}
 	r.openVPN("/etc/openvpn/*.conf")
+	if past {
+		return // its hooks and other scripts decide
+	}
 	route, nat := get("OVPN_DEFROUTE"), get("OVPN_NAT")
 	switch {
 	case !visible || route.State == Unknown || nat.State == Unknown:
 		t.Masquerade.State = Unknown
 		if visible {
-			r.missed("OVPN_DEFROUTE and OVPN_NAT are not known", t.ContainerRef, aspectMasquerade)
+			r.missed(because("OVPN_DEFROUTE and OVPN_NAT are not known", noAdvice), t.ContainerRef, aspectMasquerade)
 		}
 	case nat.Text == "1":
 		t.Masquerade = Switch{State: Present, Ref: nat.Ref, Why: "OVPN_NAT=1"}
@@ -42,4 +55,24 @@ func (r *tunnelReader) kylemanna() {
 	default:
 		t.Masquerade = Switch{State: Present, Ref: t.ContainerRef, Why: "OVPN_DEFROUTE is 1 by default"}
 	}
+}
+
+// startsPast reports that a container's own command starts a daemon, and the
+// start script of its image, which prepares more than that, is certainly not run.
+func (c *containerView) startsPast(script, daemon string) (at source.Ref, past bool) {
+	if len(c.spec.get("command").texts()) == 0 {
+		return source.Ref{}, false
+	}
+	for _, cmd := range c.commands() {
+		if cmd.script.Kind != scriptCommand && cmd.script.Kind != scriptFile {
+			continue
+		}
+		switch name := cmd.name(); {
+		case cmd.opaque, name == script, strings.HasSuffix(name, ".sh"), name == "." || name == "source":
+			return source.Ref{}, false // it may run it
+		case name == daemon:
+			at, past = cmd.ref(), true
+		}
+	}
+	return at, past
 }

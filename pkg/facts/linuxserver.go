@@ -17,7 +17,7 @@ func (r *tunnelReader) linuxserver() {
 	case "unknown":
 		peers := r.c.env("PEERS")
 		r.t.Pool = nil
-		r.missed("it is a server if PEERS is set, and "+peers.Why, peers.Ref, aspectRoutes, aspectMasquerade, aspectResolver)
+		r.missed(peers.Why.of("it is a server if PEERS is set, and "), peers.Ref, aspectRoutes, aspectMasquerade, aspectResolver)
 		return
 	case "client":
 		t.Pool, t.Masquerade = nil, Switch{State: Unknown, Ref: t.ContainerRef}

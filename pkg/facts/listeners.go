@@ -3,6 +3,7 @@ package facts
 import (
 	"net/netip"
 	"path"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -31,7 +32,12 @@ func (c *containerView) listeners() []Listener {
 		own[i].Used = true
 	}
 	out = append(out, own...)
-	for _, port := range c.spec.get("ports").items() {
+	declared := c.spec.get("ports").items()
+	var used map[int]bool
+	if len(declared) > 0 {
+		used = c.usedPorts()
+	}
+	for _, port := range declared {
 		number, is := port.get("containerPort").integer()
 		if !is || number < 1 || number > 65535 {
 			continue
@@ -40,7 +46,7 @@ func (c *containerView) listeners() []Listener {
 			Port: int(number), Protocol: protocolOf(port), Source: "declared", Ref: port.get("containerPort").ref(),
 			Says: "containerPort " + itoa(int(number)), Loopback: Unknown,
 		}
-		l.Used = c.usesPort(l.Port)
+		l.Used = used[l.Port]
 		if !listed(own, l) && !c.declaresForOthers() {
 			out = append(out, l)
 		}
@@ -48,21 +54,28 @@ func (c *containerView) listeners() []Listener {
 	return out
 }
 
-// usesPort reports whether the container's own settings place a listener at the
-// port: one of its probes asks there, or a variable or flag that is called after
-// a port or an address to listen on has it. A URL with the port is a peer's.
-func (c *containerView) usesPort(number int) bool {
+// usedPorts are those at which the container's own settings place a listener:
+// one of its probes asks there, or a variable or flag that is called after a port
+// or an address to listen on has it. A URL with the port is a peer's. They are
+// gathered once, for a relay may declare thousands of ports.
+func (c *containerView) usedPorts() map[int]bool {
+	out := map[int]bool{}
 	for _, name := range []string{"startupProbe", "readinessProbe", "livenessProbe"} {
 		for _, how := range []string{"httpGet", "tcpSocket", "grpc"} {
 			probe := c.spec.get(name, how)
-			if port, is := c.portNumber(probe.get("port")); is && port == number && !probe.get("host").exists() {
-				return true
+			if port, is := c.portNumber(probe.get("port")); is && !probe.get("host").exists() {
+				out[port] = true
 			}
 		}
 	}
+	use := func(text string) {
+		if port, is := listensOn(text); is {
+			out[port] = true
+		}
+	}
 	for _, v := range c.envWithPrefix("") {
-		if v.State == Present && namesListener(v.Name) && listensOn(v.Text, number) {
-			return true
+		if v.State == Present && namesListener(v.Name) {
+			use(v.Text)
 		}
 	}
 	argv, _ := c.argv()
@@ -74,11 +87,11 @@ func (c *containerView) usesPort(number int) bool {
 			}
 			flag, text = argv[i-1].Text, w.Text
 		}
-		if strings.HasPrefix(flag, "-") && namesListener(flag) && listensOn(text, number) {
-			return true
+		if strings.HasPrefix(flag, "-") && namesListener(flag) {
+			use(text)
 		}
 	}
-	return false
+	return out
 }
 
 func namesListener(key string) bool {
@@ -92,16 +105,17 @@ func namesListener(key string) bool {
 }
 
 // listensOn reads a port, or an address of this host with one.
-func listensOn(text string, number int) bool {
+func listensOn(text string) (int, bool) {
 	host, port, found := cutPort(strings.TrimSpace(text))
 	if !found {
 		host, port = "", host
 	}
-	if port != itoa(number) {
-		return false
+	number, err := strconv.ParseUint(port, 10, 16)
+	if err != nil || itoa(int(number)) != port {
+		return 0, false
 	}
 	addr, err := netip.ParseAddr(strings.Trim(host, "[]"))
-	return host == "" || host == "*" || host == "localhost" || err == nil && (addr.IsUnspecified() || addr.IsLoopback())
+	return int(number), host == "" || host == "*" || host == "localhost" || err == nil && (addr.IsUnspecified() || addr.IsLoopback())
 }
 
 func protocolOf(port node) string {
@@ -285,8 +299,12 @@ func inbound(p *podView) []Inbound {
 		for _, name := range []string{"startupProbe", "readinessProbe", "livenessProbe"} {
 			for _, how := range []string{"httpGet", "tcpSocket", "grpc"} {
 				probe := c.spec.get(name, how)
-				if !probe.exists() || probe.get("host").exists() {
-					continue // a host of its own is asked from the node
+				if !probe.exists() {
+					continue
+				}
+				if host := probe.get("host"); host.exists() { // it is asked from the node
+					p.nodeProbe(c, name+" "+how, host)
+					continue
 				}
 				number, is := c.portNumber(probe.get("port"))
 				if !is {
@@ -300,6 +318,16 @@ func inbound(p *podView) []Inbound {
 		}
 	}
 	return append(out, servedPorts(p, own)...)
+}
+
+// nodeProbe notes a probe whose host is a loopback address.
+func (p *podView) nodeProbe(c *containerView, says string, host node) {
+	name := host.text()
+	ports := c.spec.get("ports").items()
+	published := slices.ContainsFunc(ports, func(port node) bool { return port.get("hostPort").exists() })
+	if !published && p.spec.get("hostNetwork").boolean() == Absent && (name == "localhost" || isLoopback(name)) {
+		p.pod.NodeProbes = append(p.pod.NodeProbes, NamedRef{Name: c.c.Name, Ref: host.ref(), Says: says + " with host " + name})
+	}
 }
 
 // portNumber reads a port that is a number, or the name of one that the
@@ -370,15 +398,19 @@ func (p *podView) target(text, protocol string) (int, *containerView) {
 }
 
 // input reads the firewall of an image for what reaches the pod: gluetun drops
-// all but its own subnet's packets while its firewall is on (FG C1).
+// all but its own subnet's packets while its firewall is on (FG C1), and so does
+// DyonR's qbittorrentvpn while its VPN is on, but for its web UI (FG C4).
 func (r *tunnelReader) input() {
-	in := Input{Closed: Absent, Ports: []int{}, Ref: r.t.ContainerRef}
-	if r.t.Family != "gluetun" {
-		in.Closed = Unknown
+	in := Input{Closed: Unknown, Ports: []int{}, Ref: r.t.ContainerRef}
+	switch {
+	case r.t.Family == "gluetun":
+		in.Key, in.Closed = "FIREWALL_INPUT_PORTS", r.t.KillSwitch.State
+	case r.t.Family == "dyonr-qbittorrentvpn" && r.c.image.Repository == "dyonr/qbittorrentvpn":
+		in.Key, in.Closed, in.Ports = "ADDITIONAL_PORTS", and(r.t.KillSwitch.State, r.enabledVPN()), []int{8080}
+	default:
 		r.t.Input = in
 		return
 	}
-	in.Key, in.Closed = "FIREWALL_INPUT_PORTS", r.t.KillSwitch.State
 	r.c.readMounts()
 	for _, m := range r.c.mountList {
 		if m.path == "/iptables" || strings.HasPrefix(m.path, "/iptables/") {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestListeners(t *testing.T) {
@@ -34,6 +35,29 @@ func TestListeners(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", strings.Join(got, ", "), tt.want)
 			}
 		})
+	}
+}
+
+// A TURN relay declares every port of its range; each is looked up once.
+func TestThousandsOfDeclaredPorts(t *testing.T) {
+	var ports strings.Builder
+	for port := 49152; port <= 65535; port++ {
+		fmt.Fprintf(&ports, "{containerPort: %d, protocol: UDP}, ", port)
+	}
+	start := time.Now()
+	p, _ := onlyPod(t, deployment("containers:\n  - name: relay\n    image: registry.example.com/demo/relay\n    env: [{name: LISTEN_PORT, value: '50000'}]\n    ports: ["+ports.String()+"]\n"))
+	took := time.Since(start)
+	used := []int{}
+	for _, l := range p.Containers[0].Listeners {
+		if l.Used {
+			used = append(used, l.Port)
+		}
+	}
+	if len(p.Containers[0].Listeners) != 16384 || len(used) != 1 || used[0] != 50000 {
+		t.Errorf("%d listeners, in use %v", len(p.Containers[0].Listeners), used)
+	}
+	if took > 15*time.Second { // a second; a minute when every port asks again
+		t.Errorf("it took %v", took)
 	}
 }
 
@@ -85,6 +109,10 @@ func TestInputFirewall(t *testing.T) {
 		{"rules of the user's own", "image: ghcr.io/qdm12/gluetun:v3.40\nvolumeMounts: [{name: rules, mountPath: /iptables}]", Unknown},
 		{"a list that cannot be seen", "image: ghcr.io/qdm12/gluetun:v3.40\nenv: [{name: FIREWALL_INPUT_PORTS, value: '${PORTS}'}]", Unknown},
 		{"another image", "image: dperson/openvpn-client", Unknown},
+		{"DyonR's", "image: dyonr/qbittorrentvpn", Present},
+		{"DyonR's without its VPN", "image: dyonr/qbittorrentvpn\nenv: [{name: VPN_ENABLED, value: 'false'}]", Absent},
+		{"DyonR's, perhaps without", "image: dyonr/qbittorrentvpn\nenv: [{name: VPN_ENABLED, value: '${ON}'}]", Unknown},
+		{"DyonR's with ports that cannot be seen", "image: dyonr/qbittorrentvpn\nenv: [{name: ADDITIONAL_PORTS, value: '${PORTS}'}]", Unknown},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p, _ := onlyPod(t, deployment("volumes: [{name: rules, configMap: {name: gone}}]\ncontainers:\n  - name: vpn\n"+indent(tt.container, 4)+"\n"))

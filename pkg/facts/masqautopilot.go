@@ -42,6 +42,6 @@ func (r *agentReader) egressNATPolicies() {
 				}
 			}
 		}
-		r.add(a, flags{seen: true}, f, false)
+		r.add(a, flags{}, f, false)
 	}
 }

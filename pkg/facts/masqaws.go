@@ -2,7 +2,6 @@ package facts
 
 import (
 	"cmp"
-	"path"
 	"slices"
 	"strings"
 
@@ -15,7 +14,7 @@ import (
 // entries of it are passed over. With EXTERNALSNAT nothing is rewritten, and that
 // list is not read.
 func (r *agentReader) awsNode(p *podView, c *containerView) {
-	if !isAWSNode(c) || c.c.Stage != Main {
+	if !c.imageNamed(awsNodeImage) || c.c.Stage != Main {
 		return
 	}
 	a := &Agent{Kind: agentAWS, Object: p.pod.Object, Ref: c.c.Ref, Container: c.c.Name, Workload: p.pod.Workload}
@@ -24,7 +23,7 @@ func (r *agentReader) awsNode(p *podView, c *containerView) {
 	switch {
 	case external.State == Unknown || exclude.State == Unknown && !isTrue(external):
 		why := cmp.Or(external.Why, exclude.Why)
-		a.List = List{Source: "unknown", Ref: c.c.Ref, Why: why, Valid: Unknown}
+		a.List = unreadList(c.c.Ref, why)
 		r.ix.gapAt(finding.Unresolved, p.object, c.c.Ref, "what "+p.pod.Object.String()+" rewrites", why,
 			"the source address on the way to a VPN is unknown", "VPN201", "VPN208")
 	case isTrue(external):
@@ -37,12 +36,11 @@ func (r *agentReader) awsNode(p *podView, c *containerView) {
 	default:
 		return // everything outside the VPC is rewritten
 	}
-	r.add(a, flags{seen: true}, known, r.cs.tied(p.object))
+	r.add(a, flags{}, known, r.cs.tied(p.object))
 }
 
-func isAWSNode(c *containerView) bool {
-	return path.Base(imageRepository(c.c.Image)) == "amazon-k8s-cni"
-}
+// awsNodeImage is the AWS VPC CNI's.
+const awsNodeImage = "amazon-k8s-cni"
 
 // awsNodeRules: what the AWS VPC CNI rewrites on the nodes (FG A4). The ranges of
 // the VPC are exempt, of which the nodes' are one: without them in view nothing is
@@ -53,7 +51,7 @@ func awsNodeRules(s *masqScope) []nodeMasquerade {
 		return nil
 	}
 	var out []nodeMasquerade
-	for _, c := range s.containers(isAWSNode) {
+	for _, c := range s.running(awsNodeImage) {
 		external, exclude := c.env("AWS_VPC_K8S_CNI_EXTERNALSNAT"), c.env("AWS_VPC_K8S_CNI_EXCLUDE_SNAT_CIDRS")
 		if external.State == Unknown || exclude.State == Unknown || isTrue(external) {
 			continue

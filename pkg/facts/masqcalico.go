@@ -59,25 +59,21 @@ func (s *masqScope) calicoPools() (pools []calicoPool, known bool) {
 			add(p, spec.get("cidr"))
 		}
 	}
+	installed := false
 	for _, o := range s.ix.ofKind("operator.tigera.io", "Installation") {
-		for _, n := range root(o).get("spec", "calicoNetwork", "ipPools").items() {
-			if !s.here(o) {
-				known = known && !s.maybe(o)
-				continue
-			}
-			nat := n.get("natOutgoing")
-			p := calicoPool{says: "natOutgoing of the Installation's pool", nat: Unknown, disabled: Absent}
-			switch {
-			case !nat.exists(), nat.text() == "Enabled":
-				p.nat = Present
-			case nat.text() == "Disabled":
-				p.nat = Absent
-			}
-			if nat.exists() {
-				p.ref = nat.ref()
-			}
-			add(p, n.get("cidr"))
+		if !s.here(o) {
+			known = known && (len(root(o).get("spec", "calicoNetwork", "ipPools").items()) == 0 || !s.maybe(o))
+			continue
 		}
+		installed = true
+		installationPools(root(o).get("spec", "calicoNetwork", "ipPools"), add)
+	}
+	for _, doc := range s.inline("Installation") {
+		installed = true
+		installationPools(doc.get("spec", "calicoNetwork", "ipPools"), add)
+	}
+	if !installed && s.f != nil {
+		known = s.calicoCharts(add) && known
 	}
 	if len(pools) == 0 {
 		for _, c := range s.containers(isCalicoNode) {
@@ -87,6 +83,43 @@ func (s *masqScope) calicoPools() (pools []calicoPool, known bool) {
 		}
 	}
 	return pools, known
+}
+
+// installationPools are those of an Installation, or of the values from which the
+// operator's chart makes one.
+func installationPools(list node, add func(calicoPool, node)) {
+	for _, n := range list.items() {
+		nat := n.get("natOutgoing")
+		p := calicoPool{says: "natOutgoing of the Installation's pool", nat: Unknown, disabled: Absent}
+		switch {
+		case !nat.exists(), nat.text() == "Enabled":
+			p.nat = Present
+		case nat.text() == "Disabled":
+			p.nat = Absent
+		}
+		if nat.exists() {
+			p.ref = nat.ref()
+		}
+		add(p, n.get("cidr"))
+	}
+}
+
+// calicoCharts reads the values of the operator's chart; false where there may be
+// pools that cannot be seen.
+func (s *masqScope) calicoCharts(add func(calicoPool, node)) (known bool) {
+	releases, known := s.releases("tigera-operator", "rke2-calico")
+	for _, r := range releases {
+		if on, _ := r.values.flag(Present, "installation", "enabled"); on == Absent {
+			continue
+		}
+		list, state := r.values.lookup("installation", "calicoNetwork", "ipPools")
+		if r.hidden || state == Unknown {
+			known = false
+			continue
+		}
+		installationPools(list, add)
+	}
+	return known
 }
 
 // calicoFirstPool is the pool that calico-node makes at its first start when there

@@ -76,3 +76,35 @@ func TestCiliumAgent(t *testing.T) {
 		{"A5.1 off, and nothing reads the list", agent("enable-ip-masq-agent: 'false', enable-ipv4-masquerade: 'true', ipv4-native-routing-cidr: 10.64.0.0/16", "nonMasqueradeCIDRs: [10.9.0.0/16]"), "ip-masq-agent explicit present [10.9.0.0/16]"},
 	})
 }
+
+// FG A5.5: what a list leaves out of the cluster's own ranges.
+func TestCiliumListWithoutPods(t *testing.T) {
+	config := func(data string) string {
+		return "\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: cilium-config, namespace: kube-system}\ndata: {enable-ip-masq-agent: 'true'" + data + "}\n" +
+			"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: ip-masq-agent, namespace: kube-system}\ndata: {config: 'nonMasqueradeCIDRs: [10.9.0.0/16]'}\n"
+	}
+	chart := func(values string) string {
+		return flux("cilium", "bpf: {masquerade: true}, ipMasqAgent: {enabled: true, config: {nonMasqueradeCIDRs: [10.9.0.0/16]}}"+values, "")
+	}
+	for _, tt := range []struct {
+		name, text string
+		pods       int
+	}{
+		{"a tunnel between nodes is the default", config(""), 0},
+		{"a tunnel", config(", routing-mode: tunnel"), 0},
+		{"routed", config(", routing-mode: native"), 1},
+		{"routed, as old versions write it", config(", tunnel: disabled"), 1},
+		{"routed, and the native range has them", config(", routing-mode: native, ipv4-native-routing-cidr: 10.244.0.0/16"), 0},
+		{"filled in later", config(", routing-mode: '${MODE}'"), 0},
+		{"the chart's default", chart(""), 0},
+		{"the chart, routed", chart(", routingMode: native"), 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for _, a := range factsOf(t, decode(t, "unit", kopsCluster("10.244.0.0/16", "10.128.0.0/20")+tt.text)).Agents {
+				if a.Kind != agentCilium || len(a.MissingPods) != tt.pods || len(a.MissingNodes) != 0 {
+					t.Errorf("%s: pods %v, nodes %v", a.Kind, a.MissingPods, a.MissingNodes)
+				}
+			}
+		})
+	}
+}

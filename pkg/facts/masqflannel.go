@@ -2,6 +2,7 @@ package facts
 
 import (
 	"path"
+	"strings"
 
 	"github.com/vpnlint/vpnlint/pkg/cidrplan"
 	"github.com/vpnlint/vpnlint/pkg/source"
@@ -15,15 +16,13 @@ func flannelRules(s *masqScope) []nodeMasquerade {
 		return nil
 	}
 	var out []nodeMasquerade
-	for _, c := range s.containers(isFlannel) {
+	for _, c := range s.running("flannel") {
 		if state, ref, says := flannelMasquerades(c); state == Present {
 			out = append(out, nodeMasquerade{ref: ref, says: says, sources: network, exempt: network})
 		}
 	}
 	return out
 }
-
-func isFlannel(c *containerView) bool { return path.Base(imageRepository(c.c.Image)) == "flannel" }
 
 // flannelMasquerades reads the switch, which is off by default. A flag goes before
 // the variable.
@@ -42,10 +41,12 @@ func flannelMasquerades(c *containerView) (Known, source.Ref, string) {
 	}
 }
 
-// flannelAgent: without its switch flannel leaves pods' addresses alone. A shell may
-// start it with anything.
+// flannelAgent: pods keep their addresses where flannel runs without its switch and
+// its CNI plugin is told not to step in. Without a word of the configuration the
+// plugin does what flannel does not: the bridge that it sets up masquerades. A
+// shell may start flannel with anything.
 func flannelAgent(s *masqScope) *Agent {
-	running := s.containers(isFlannel)
+	running := s.running("flannel")
 	if s.f.CNI != "flannel" || len(running) != 1 || len(s.f.k3s) > 0 {
 		return nil
 	}
@@ -57,5 +58,34 @@ func flannelAgent(s *masqScope) *Agent {
 	if says == "flannel's --ip-masq" {
 		says += " is off"
 	}
-	return keepsAllFrom(c, agentFlannel, says, ref)
+	plugins := s.cniPlugins("flannel")
+	for _, p := range plugins {
+		if masq := p.get("delegate", "ipMasq"); !masq.exists() || masq.boolean() != Absent {
+			return nil
+		}
+	}
+	if len(plugins) == 0 {
+		return nil
+	}
+	return keepsAllFrom(c, agentFlannel, says+", and ipMasq of its CNI plugin is false", ref)
+}
+
+// cniPlugins are the plugins of one type in the CNI configurations of the cluster:
+// what DaemonSets copy to the nodes from ConfigMaps.
+func (s *masqScope) cniPlugins(kind string) []node {
+	var out []node
+	for _, o := range s.ix.ofKind("", "ConfigMap") {
+		data := root(o).get("data")
+		for _, key := range data.keys() {
+			if !strings.HasSuffix(key, "cni-conf.json") && !strings.HasSuffix(key, ".conflist") && key != "cni_network_config" || !s.maybe(o) {
+				continue
+			}
+			for _, p := range s.ix.cniPlugins(data.get(key), key) {
+				if p.get("type").text() == kind {
+					out = append(out, p)
+				}
+			}
+		}
+	}
+	return out
 }

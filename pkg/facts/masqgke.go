@@ -26,6 +26,6 @@ func (r *agentReader) managed() {
 		default:
 			a.List.Source, a.List.Why = "unknown", "defaultSnatStatus.disabled cannot be read"
 		}
-		r.add(a, flags{allReserved: true}, f, false)
+		r.add(a, flags{allReserved: Present}, f, false)
 	}
 }

@@ -1,10 +1,10 @@
 package facts
 
 import (
-	"path"
 	"slices"
 
 	"github.com/vpnlint/vpnlint/pkg/cidrplan"
+	"github.com/vpnlint/vpnlint/pkg/source"
 )
 
 // kubeRouterRules: kube-router rewrites what leaves the pods for anything but pods
@@ -17,10 +17,9 @@ func kubeRouterRules(s *masqScope) []nodeMasquerade {
 		return nil
 	}
 	var out []nodeMasquerade
-	for _, c := range s.containers(isKubeRouter) {
-		routes, _ := c.boolFlag("run-router", Present)
-		egress, at := c.boolFlag("enable-pod-egress", Present)
-		if routes != Present || egress != Present {
+	for _, c := range s.running("kube-router") {
+		egress, at := kubeRouterEgress(c)
+		if egress != Present {
 			continue
 		}
 		if at.IsZero() {
@@ -34,22 +33,33 @@ func kubeRouterRules(s *masqScope) []nodeMasquerade {
 	return out
 }
 
-func isKubeRouter(c *containerView) bool {
-	return path.Base(imageRepository(c.c.Image)) == "kube-router"
+// kubeRouterEgress tells whether it rewrites what leaves the pods, and the flag that
+// says so; without the router it leaves that to somebody else.
+func kubeRouterEgress(c *containerView) (Known, source.Ref) {
+	egress, at := c.boolFlag("enable-pod-egress", Present)
+	if routes, _ := c.boolFlag("run-router", Present); routes != Present {
+		egress = Unknown
+	}
+	return egress, at
 }
 
 // kubeRouterAgent: with --enable-pod-egress=false kube-router leaves pods' addresses
-// alone.
+// alone, and so does the bridge that it sets up unless that is told otherwise
+// (FG A7).
 func kubeRouterAgent(s *masqScope) *Agent {
-	running := s.containers(isKubeRouter)
+	running := s.running("kube-router")
 	if s.f.CNI != "" || len(running) != 1 {
 		return nil
 	}
 	c := running[0]
-	routes, _ := c.boolFlag("run-router", Present)
-	egress, at := c.boolFlag("enable-pod-egress", Present)
-	if routes != Present || egress != Absent {
+	egress, at := kubeRouterEgress(c)
+	if egress != Absent {
 		return nil
+	}
+	for _, p := range s.cniPlugins("bridge") {
+		if p.get("ipMasq").boolean() != Absent {
+			return nil
+		}
 	}
 	return keepsAllFrom(c, agentKubeRouter, "kube-router's --enable-pod-egress is off", at)
 }

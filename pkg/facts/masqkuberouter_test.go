@@ -28,6 +28,8 @@ func TestKubeRouterExemptions(t *testing.T) {
 	testExemptions(t, []layerCase{
 		{"by default", router(""), ""},
 		{"turned off", router("--enable-pod-egress=false"), "kube-router none [10.20.0.0/16] wants node"},
+		{"turned off, and its bridge does not either", router("--enable-pod-egress=false") + cniConf(`{"name":"k","plugins":[{"type":"bridge","ipMasq":false}]}`), "kube-router none [10.20.0.0/16] wants node"},
+		{"turned off, and its bridge does", router("--enable-pod-egress=false") + cniConf(`{"name":"k","plugins":[{"type":"bridge","ipMasq":true}]}`), ""},
 		{"filled in later", router("'--enable-pod-egress=${EGRESS}'"), ""},
 		{"policies only", router("--run-router=false, --enable-pod-egress=false"), ""},
 	})

@@ -2,6 +2,7 @@ package facts
 
 import (
 	"net/netip"
+	"path"
 	"slices"
 	"strings"
 
@@ -55,7 +56,10 @@ func (r *agentReader) layers(pods []*podView) {
 				continue
 			}
 			a.Cluster = f.Name
-			r.add(a, flags{seen: true, ipv6: true}, f, false)
+			r.add(a, flags{ipv6: Present}, f, false)
+		}
+		if !r.hasAgent(f.Name) && len(r.sites) > 0 {
+			r.hiddenCharts(s)
 		}
 	}
 }
@@ -126,6 +130,17 @@ func (s *masqScope) containers(is func(*containerView) bool) []*containerView {
 		}
 	}
 	return out
+}
+
+// running are the containers of the cluster that run an image, whatever registry
+// it is from.
+func (s *masqScope) running(image string) []*containerView {
+	return s.containers(func(c *containerView) bool { return c.imageNamed(image) })
+}
+
+// imageNamed: the last part of its image's name is the given one.
+func (c *containerView) imageNamed(name string) bool {
+	return path.Base(imageRepository(c.c.Image)) == name
 }
 
 // nodeMasqueradeReader returns the rules of one layer that are certain. What can

@@ -80,26 +80,36 @@ func testExemptions(t *testing.T, cases []layerCase) {
 	t.Helper()
 	for _, tt := range cases {
 		t.Run(tt.name, func(t *testing.T) {
-			f := factsOf(t, decode(t, "unit", cloudVPN+kopsCluster("10.244.0.0/16", "10.128.0.0/20")+tt.text))
-			var got []string
-			for _, a := range f.Agents {
-				said := a.Kind + " " + a.List.Source
-				if a.List.Ref.IsZero() || a.Object.Name == "" || a.Cluster != "prod.example.com" {
-					t.Errorf("%+v", a)
-				}
+			agents, said := exemptionsOf(t, tt.text)
+			for _, a := range agents {
 				if len(a.MissingPods)+len(a.MissingNodes)+len(a.Minimal)+len(a.Wide) > 0 {
 					t.Errorf("the cluster's own ranges stand on no such list: %+v", a)
 				}
-				for _, target := range a.Targets {
-					said += fmt.Sprint(" ", target.Covered, " wants ", target.Wanted)
-				}
-				got = append(got, said)
 			}
-			if said := strings.Join(got, "; "); said != tt.want {
+			if said != tt.want {
 				t.Errorf("got %q, want %q", said, tt.want)
 			}
 		})
 	}
+}
+
+// exemptionsOf returns what masquerades beside the VPN of testExemptions, and what
+// it says of the destinations.
+func exemptionsOf(t *testing.T, text string) ([]Agent, string) {
+	t.Helper()
+	f := factsOf(t, decode(t, "unit", cloudVPN+kopsCluster("10.244.0.0/16", "10.128.0.0/20")+text))
+	var got []string
+	for _, a := range f.Agents {
+		said := a.Kind + " " + a.List.Source
+		if a.List.Ref.IsZero() || a.Object.Name == "" || a.Cluster != "prod.example.com" {
+			t.Errorf("%+v", a)
+		}
+		for _, target := range a.Targets {
+			said += fmt.Sprint(" ", target.Covered, " wants ", target.Wanted)
+		}
+		got = append(got, said)
+	}
+	return f.Agents, strings.Join(got, "; ")
 }
 
 // What a tunnel carries decides whether a rewritten packet fits it still.

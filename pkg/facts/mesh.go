@@ -4,5 +4,5 @@ package facts
 // Netmaker, Nebula, innernet (FG C0 26).
 func (r *tunnelReader) mesh() {
 	r.t.Interface = ""
-	r.unknownRoutes("its routes are managed by the network's controller, not in the tree", r.t.ContainerRef)
+	r.unknownRoutes(because("its routes are managed by the network's controller, not in the tree", noAdvice), r.t.ContainerRef)
 }

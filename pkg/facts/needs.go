@@ -16,7 +16,7 @@ const maxConfigBytes = 256 << 10
 // cluster, and the addresses that any container names. Only whole hosts count:
 // of a URL, of host:port, of a name below .svc, or a literal address.
 func readNeeds(p *podView) {
-	r := &needReader{p: p, services: p.ix.servicesNear(p.object), seen: map[string]bool{}}
+	r := &needReader{p: p, services: p.ix.servicesNear(p.object), aliases: hostAliases(p), seen: map[string]bool{}}
 	own := tunnelContainers(p)
 	for _, c := range p.containers {
 		if own[c.c.Name] {
@@ -74,7 +74,29 @@ type needReader struct {
 	// affected: the container runs while the tunnel does.
 	affected bool
 	proxied  bool // the container is told to use a proxy
-	seen     map[string]bool
+	// aliases are the names that the pod's /etc/hosts holds, which is asked before
+	// any resolver, with their addresses.
+	aliases map[string]netip.Addr
+	seen    map[string]bool
+}
+
+// hostAliases reads the names that the manifest writes into /etc/hosts. An
+// address that is not known is the zero one.
+func hostAliases(p *podView) map[string]netip.Addr {
+	out := map[string]netip.Addr{}
+	for _, alias := range p.spec.get("hostAliases").items() {
+		addr, err := netip.ParseAddr(alias.get("ip").text())
+		if err != nil {
+			addr = netip.Addr{}
+		}
+		for _, name := range alias.get("hostnames").texts() {
+			key := strings.TrimSuffix(strings.ToLower(name.text()), ".")
+			if _, first := out[key]; !first {
+				out[key] = addr
+			}
+		}
+	}
+	return out
 }
 
 // runsBesideTunnel: an init container that ends before the first tunnel starts
@@ -129,6 +151,12 @@ func (r *needReader) text(text string, v value, key string) {
 		}
 		if addr, err := netip.ParseAddr(h.name); err == nil {
 			r.address(addr, h, at)
+			continue
+		}
+		if addr, aliased := r.aliases[strings.TrimSuffix(strings.ToLower(h.name), ".")]; aliased {
+			if addr.IsValid() {
+				r.address(addr, h, at)
+			}
 			continue
 		}
 		if r.affected && r.clusterName(h, key) {
@@ -244,7 +272,11 @@ func (r *needReader) kubectl() {
 			}
 		}
 		if !elsewhere {
-			r.need("api", cmd.ref(), cmd.says())
+			// In a pod it asks the Service kubernetes, and the API server's own address
+			// only where it is told to.
+			says := "the API server (" + cmd.says() + ")"
+			r.need("service", cmd.ref(), says)
+			r.need("api", cmd.ref(), says)
 		}
 	}
 }

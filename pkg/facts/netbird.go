@@ -17,7 +17,7 @@ func (r *tunnelReader) netbird() {
 		t.Resolver.Rewrites, t.Resolver.Why = Absent, "netstack mode"
 		return
 	}
-	r.unknownRoutes("its routes are managed on NetBird's server, not in the tree", t.ContainerRef)
+	r.unknownRoutes(because("its routes are managed on NetBird's server, not in the tree", noAdvice), t.ContainerRef)
 	switch dns := r.c.env("NB_DISABLE_DNS"); {
 	case dns.State == Present && isOn(dns.Text), dns.State == Absent && rootless:
 		t.Resolver.Rewrites, t.Resolver.Ref, t.Resolver.Why = Absent, dns.Ref, "NB_DISABLE_DNS"

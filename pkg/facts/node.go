@@ -33,14 +33,20 @@ type embedded struct {
 	whole bool
 }
 
-// documents reads the string at n as YAML or JSON documents. ok is false when
-// some of it does not parse.
-func (n node) documents() (docs []node, ok bool) {
+// documents reads the string at n as YAML or JSON documents; broken is where one
+// that does not parse goes wrong, or what is no string.
+func (n node) documents() (docs []node, broken []source.Ref) {
 	text, is := n.str()
 	if !is {
-		return nil, !n.exists()
+		if n.exists() {
+			broken = []source.Ref{n.ref()}
+		}
+		return nil, broken
 	}
-	read, ok := grammar.ParseDocuments(text)
+	read, lines := grammar.ParseDocuments(text)
+	for _, line := range lines {
+		broken = append(broken, n.part(line.Start, line.End))
+	}
 	for _, d := range read {
 		in := &embedded{doc: d, at: n.ref()}
 		if n.in != nil {
@@ -49,7 +55,7 @@ func (n node) documents() (docs []node, ok bool) {
 		}
 		docs = append(docs, node{obj: n.obj, val: d.Value, ok: true, in: in})
 	}
-	return docs, ok
+	return docs, broken
 }
 
 // place returns the place of a field of the document, and whether parts of its
@@ -65,6 +71,9 @@ func (in *embedded) place(pointer string) (at source.Ref, verbatim bool) {
 // part returns the place of the bytes [start, end) of the string at n.
 func (n node) part(start, end int) source.Ref {
 	if n.in == nil {
+		if n.moved() {
+			return n.ref()
+		}
 		return n.ref().Within(start, end)
 	}
 	at, verbatim := n.in.place(n.ptr)
@@ -217,6 +226,10 @@ func (n node) ref() source.Ref {
 	}
 	if n.in != nil {
 		at, _ := n.in.place(n.ptr)
+		return at
+	}
+	if m := n.made(); m != nil {
+		at, _ := m.place(n.ptr)
 		return at
 	}
 	return source.Ref{Object: n.obj.ID, Pointer: n.ptr}

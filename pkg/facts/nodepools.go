@@ -14,6 +14,9 @@ import (
 	"github.com/vpnlint/vpnlint/pkg/source"
 )
 
+// defaultPool is the node pool that GKE makes with a cluster.
+const defaultPool = "default-pool"
+
 // nodePool is a declared pool of nodes, as far as scheduling goes.
 type nodePool struct {
 	name    string
@@ -46,6 +49,12 @@ func poolKindOf(o *source.Object) (poolKind, bool) {
 		return poolKind{[]string{"labels"}, []string{"taints"}, "eks.amazonaws.com/nodegroup"}, true
 	case "infrastructure.cluster.x-k8s.io GCPManagedMachinePool":
 		return poolKind{[]string{"kubernetesLabels"}, []string{"kubernetesTaints"}, "cloud.google.com/gke-nodepool"}, true
+	case "container.gcp.upbound.io NodePool", "container.gcp.m.upbound.io NodePool":
+		return poolKind{[]string{"nodeConfig", "labels"}, []string{"nodeConfig", "taint"}, "cloud.google.com/gke-nodepool"}, true
+	case "eks.aws.upbound.io NodeGroup", "eks.aws.m.upbound.io NodeGroup":
+		return poolKind{[]string{"labels"}, []string{"taint"}, "eks.amazonaws.com/nodegroup"}, true
+	case "containerservice.azure.upbound.io KubernetesClusterNodePool", "containerservice.azure.m.upbound.io KubernetesClusterNodePool":
+		return poolKind{[]string{"nodeLabels"}, []string{"nodeTaints"}, "agentpool"}, true
 	case "karpenter.sh NodePool":
 		return poolKind{[]string{"template", "metadata", "labels"}, []string{"template", "spec", "taints"}, "karpenter.sh/nodepool"}, true
 	}
@@ -62,16 +71,22 @@ func readNodePools(ix *index, cs *clusterSet) []nodePool {
 			return
 		}
 		for _, t := range taints.items() {
-			p.taints = append(p.taints, taintAt{corev1.Taint{
-				Key: t.get("key").text(), Value: t.get("value").text(), Effect: effect(t.get("effect").text()),
-			}, t.ref()})
+			p.taints = append(p.taints, taintOf(t))
 		}
 		out = append(out, p)
 	}
 	for _, o := range ix.objects {
 		spec := root(o).get("spec")
+		if isCrossplane(o) {
+			spec = spec.get("forProvider")
+		}
+		if registration, is := machineRegistration(ix, o); is {
+			add(o, o.Name, spec, node{}, registration.get("taints"))
+			out = kubeletLabels(out, o, registration)
+			continue
+		}
 		if kind, is := poolKindOf(o); is && !strings.Contains(strings.ToLower(spec.get("nodeConfig", "imageType").text()+spec.get("osType").text()), "windows") {
-			add(o, o.Name, spec, spec.get(kind.labels...), spec.get(kind.taints...))
+			add(o, o.Name, spec, inBlocks(spec, kind.labels), inBlocks(spec, kind.taints))
 			out = platformLabel(out, o, kind)
 		}
 		if groupOf(o) == "eksctl.io" && o.Kind == "ClusterConfig" {
@@ -85,6 +100,72 @@ func readNodePools(ix *index, cs *clusterSet) []nodePool {
 		}
 	}
 	return out
+}
+
+// taintOf reads a taint: an object, or Azure's key=value:effect.
+func taintOf(n node) taintAt {
+	if text, is := n.str(); is {
+		pair, name, _ := strings.Cut(text, ":")
+		key, value, _ := strings.Cut(pair, "=")
+		return taintAt{corev1.Taint{Key: key, Value: value, Effect: effect(name)}, n.ref()}
+	}
+	return taintAt{corev1.Taint{
+		Key: n.get("key").text(), Value: n.get("value").text(), Effect: effect(n.get("effect").text()),
+	}, n.ref()}
+}
+
+// inBlocks walks down by keys, through blocks that stand in lists of one.
+func inBlocks(n node, keys []string) node {
+	for i, key := range keys {
+		if n = n.get(key); i < len(keys)-1 {
+			n = block(n)
+		}
+	}
+	return n
+}
+
+// isCrossplane: its resources hold what others have in spec under forProvider.
+func isCrossplane(o *source.Object) bool { return strings.HasSuffix(groupOf(o), ".upbound.io") }
+
+// machineRegistration is what the machines of a MachinePool or MachineDeployment of
+// Cluster API register as, in the configuration that they boot with.
+func machineRegistration(ix *index, o *source.Object) (node, bool) {
+	if groupOf(o) != "cluster.x-k8s.io" || o.Kind != "MachinePool" && o.Kind != "MachineDeployment" {
+		return node{}, false
+	}
+	ref := root(o).get("spec", "template", "spec", "bootstrap", "configRef")
+	kind := ref.get("kind").text()
+	conf, state := ix.find(kind, o.Namespace, ref.get("name").text(), o)
+	if state != Present || kind != "KubeadmConfig" && kind != "KubeadmConfigTemplate" {
+		return node{}, false
+	}
+	spec := root(conf).get("spec")
+	if kind == "KubeadmConfigTemplate" {
+		spec = spec.get("template", "spec")
+	}
+	return spec.get("joinConfiguration", "nodeRegistration"), true
+}
+
+// kubeletLabels gives the pool that was added last the labels that its kubelets are
+// told to set.
+func kubeletLabels(pools []nodePool, o *source.Object, registration node) []nodePool {
+	n := len(pools)
+	if n == 0 || pools[n-1].object != o {
+		return pools
+	}
+	args := registration.get("kubeletExtraArgs")
+	text := args.get("node-labels").text()
+	for _, a := range args.items() { // v1beta2
+		if a.get("name").text() == "node-labels" {
+			text = a.get("value").text()
+		}
+	}
+	for _, pair := range strings.Split(text, ",") {
+		if key, value, has := strings.Cut(pair, "="); has {
+			pools[n-1].labels[strings.TrimSpace(key)] = strings.TrimSpace(value)
+		}
+	}
+	return pools
 }
 
 // platformLabel gives the pool that was added last the label that its platform does.
@@ -153,12 +234,17 @@ func (r *agentReader) agentOf(run runningAgent) *Agent {
 // missesPool reports that a DaemonSet certainly runs on no node of a pool; false
 // also when that cannot be told.
 func (a runningAgent) missesPool(pool nodePool) (MissedPool, bool) {
-	out := MissedPool{Name: pool.name, Object: nameOf(pool.object), Pool: pool.ref}
 	if !a.pod.pod.PerNode {
-		return out, false
+		return MissedPool{}, false
 	}
+	return missesPool(a.pod.spec, &pool)
+}
+
+// missesPool reports that a pod is certainly scheduled to no node of a pool.
+func missesPool(pod node, pool *nodePool) (MissedPool, bool) {
+	out := MissedPool{Name: pool.name, Object: nameOf(pool.object), Pool: pool.ref}
 	raw, err := json.Marshal(map[string]any{
-		"nodeSelector": a.pod.spec.get("nodeSelector").val, "affinity": a.pod.spec.get("affinity").val, "tolerations": a.pod.spec.get("tolerations").val,
+		"nodeSelector": pod.get("nodeSelector").val, "affinity": pod.get("affinity").val, "tolerations": pod.get("tolerations").val,
 	})
 	var spec corev1.PodSpec
 	if err != nil || json.Unmarshal(raw, &spec) != nil || placeholder(string(raw)) != "" {
@@ -173,7 +259,7 @@ func (a runningAgent) missesPool(pool nodePool) (MissedPool, bool) {
 		_, untolerated := corehelpers.FindMatchingUntoleratedTaint(klog.Background(), []corev1.Taint{taint.Taint}, spec.Tolerations,
 			func(t *corev1.Taint) bool { return t.Effect != corev1.TaintEffectPreferNoSchedule }, false)
 		if untolerated {
-			out.Ref, out.Pool = a.pod.spec.get("tolerations").ref(), taint.ref
+			out.Ref, out.Pool = pod.get("tolerations").ref(), taint.ref
 			out.Why = "does not tolerate its taint " + taint.ToString()
 			return out, true
 		}
@@ -186,9 +272,9 @@ func (a runningAgent) missesPool(pool nodePool) (MissedPool, bool) {
 	if err != nil || match {
 		return out, false
 	}
-	out.Ref, out.Why = a.pod.spec.get("nodeSelector").ref(), "selects other nodes by nodeSelector"
+	out.Ref, out.Why = pod.get("nodeSelector").ref(), "selects other nodes by nodeSelector"
 	if len(spec.NodeSelector) == 0 {
-		out.Ref, out.Why = a.pod.spec.get("affinity", "nodeAffinity").ref(), "selects other nodes by node affinity"
+		out.Ref, out.Why = pod.get("affinity", "nodeAffinity").ref(), "selects other nodes by node affinity"
 	}
 	return out, true
 }

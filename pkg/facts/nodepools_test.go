@@ -42,6 +42,34 @@ spec: {taints: [{key: dedicated, value: batch, effect: NoExecute}]}
 apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
 `, "does not tolerate its taint dedicated=batch:NoExecute"},
+		"Crossplane's pool": {masqDaemonSet() + `
+---
+apiVersion: container.gcp.upbound.io/v1beta1
+kind: NodePool
+metadata: {name: batch}
+spec: {forProvider: {nodeConfig: [{taint: [{key: dedicated, value: batch, effect: NO_SCHEDULE}]}]}}
+`, "does not tolerate its taint dedicated=batch:NoSchedule"},
+		"Crossplane's pool of Azure": {masqDaemonSet() + `
+---
+apiVersion: containerservice.azure.upbound.io/v1beta1
+kind: KubernetesClusterNodePool
+metadata: {name: batch}
+spec: {forProvider: {nodeTaints: ["dedicated=batch:NoSchedule"]}}
+`, "does not tolerate its taint dedicated=batch:NoSchedule"},
+		"Crossplane's pool of Azure, Windows": {masqDaemonSet() + `
+---
+apiVersion: containerservice.azure.upbound.io/v1beta1
+kind: KubernetesClusterNodePool
+metadata: {name: batch}
+spec: {forProvider: {osType: Windows, nodeTaints: ["dedicated=batch:NoSchedule"]}}
+`, ""},
+		"a MachinePool": {masqDaemonSet() + machinePool("KubeadmConfig", "{joinConfiguration: {nodeRegistration: {taints: [{key: dedicated, value: batch, effect: NoSchedule}]}}}"),
+			"does not tolerate its taint dedicated=batch:NoSchedule"},
+		"a MachinePool, tolerated": {masqOn("tolerations: [{operator: Exists}]") + machinePool("KubeadmConfig", "{joinConfiguration: {nodeRegistration: {taints: [{key: dedicated, value: batch, effect: NoSchedule}]}}}"), ""},
+		"a MachinePool of other labels": {masqOn("nodeSelector: {pool: default}") + machinePool("KubeadmConfigTemplate", "{template: {spec: {joinConfiguration: {nodeRegistration: {kubeletExtraArgs: {node-labels: 'pool=batch,a=b'}}}}}}"),
+			"selects other nodes by nodeSelector"},
+		"a MachinePool of its labels":               {masqOn("nodeSelector: {pool: batch}") + machinePool("KubeadmConfig", "{joinConfiguration: {nodeRegistration: {kubeletExtraArgs: [{name: node-labels, value: 'pool=batch'}]}}}"), ""},
+		"a MachinePool whose machines are not seen": {masqOn("nodeSelector: {pool: default}") + machinePool("RKE2ConfigTemplate", "{}"), ""},
 		"eksctl's group": {masqDaemonSet() + `
 ---
 apiVersion: eksctl.io/v1alpha5
@@ -159,4 +187,9 @@ func TestRewritesBeforeIPsec(t *testing.T) {
 			}
 		})
 	}
+}
+
+func machinePool(kind, spec string) string {
+	return "\n---\napiVersion: cluster.x-k8s.io/v1beta1\nkind: MachinePool\nmetadata: {name: batch, namespace: infra}\nspec: {clusterName: shop, template: {spec: {bootstrap: {configRef: {kind: " + kind + ", name: boot}}}}}\n" +
+		"---\napiVersion: bootstrap.cluster.x-k8s.io/v1beta1\nkind: " + kind + "\nmetadata: {name: boot, namespace: infra}\nspec: " + spec + "\n"
 }

@@ -53,7 +53,7 @@ func confOf(f mountedFile) confText {
 func (r *tunnelReader) confFiles(what []aspect, globs ...string) (confs []confText, complete bool) {
 	complete = true
 	for _, f := range r.c.files(globs...) {
-		if f.State == Unknown && f.Text == "" {
+		if f.State == Unknown && (f.Text == "" || placeholder(f.Text) == "") {
 			complete = false
 			r.missed(f.Why, f.Ref, what...)
 			continue
@@ -68,7 +68,7 @@ func (r *tunnelReader) confFiles(what []aspect, globs ...string) (confs []confTe
 func (r *tunnelReader) cut(problems []grammar.Problem, f confText, what []aspect) bool {
 	for _, p := range problems {
 		if p.Fatal && p.Kind == grammar.Syntax {
-			r.missed("its reader refuses "+path.Base(f.path)+": "+p.Says, f.at(p.Range), what...)
+			r.missed(because("its reader refuses "+path.Base(f.path)+": "+p.Says, correctLine), f.at(p.Range), what...)
 			r.t.Routes.State = Unknown
 			r.hooksUnseen()
 			return true
@@ -94,10 +94,10 @@ func (r *tunnelReader) openVPN(globs ...string) {
 		r.invalidOpenVPN(conf, f)
 		switch {
 		case conf.Unknown:
-			complete = false
-			r.missed(path.Base(f.path)+" is filled in later", f.whole, needed...)
+			complete, t.Pool = false, nil // the image's default is not what it gives out
+			r.missed(filledInLater(path.Base(f.path)), f.whole, needed...)
 		case r.cut(conf.Problems, f, needed):
-			complete = false
+			complete, t.Pool = false, nil
 		case len(conf.Directives) > 0 && isOpenVPNConf(conf):
 			confs = append(confs, conf)
 			froms = append(froms, f)
@@ -127,7 +127,8 @@ func (r *tunnelReader) openVPN(globs ...string) {
 		for i, conf := range confs {
 			r.openVPNServer(conf, froms[i])
 		}
-		if len(t.Pool) == 0 {
+		if _, bridged := confs[0].Last("server-bridge"); len(t.Pool) == 0 && !bridged {
+			// Addresses of a bridge are those of the network that it is part of.
 			t.Pool = image
 		}
 		return
@@ -160,6 +161,9 @@ func (r *tunnelReader) openVPNServer(conf *grammar.OpenVPN, f confText) {
 	}
 	t.Clients.State = Present
 	for _, route := range conf.PushedRoutes() {
+		if route.AroundTunnel() {
+			continue // it keeps the clients' packets out of the tunnel
+		}
 		if at, valid := prefixAt(route.Prefix, f.at(route.Range)); valid {
 			t.Clients.Routes = append(t.Clients.Routes, at)
 		} else {
@@ -169,14 +173,19 @@ func (r *tunnelReader) openVPNServer(conf *grammar.OpenVPN, f confText) {
 	if len(conf.All("client-config-dir")) > 0 || len(conf.All("client-connect")) > 0 {
 		t.Clients.State = Unknown // single clients may be pushed more (FG E2.4)
 	}
-	if _, all := conf.PushedRedirectGateway(); all {
+	redirect, all := conf.PushedRedirectGateway()
+	if all && redirect.IPv4 {
 		t.Clients.Default = true
 	}
 	for _, option := range conf.DNS() {
 		if !option.Pushed || option.Type != "DNS" && option.Type != "DNS6" && option.Type != "address" {
 			continue
 		}
-		if at, valid := prefixAt(grammar.ParsePrefix(option.Value.Text, option.Value.Start), f.at(option.Range)); valid {
+		resolver := grammar.ParsePrefix(option.Value.Text, option.Value.Start)
+		if all && redirect.IPv6 && resolver.Prefix.Addr().Is6() {
+			continue // the family's default route leads to it
+		}
+		if at, valid := prefixAt(resolver, f.at(option.Range)); valid {
 			t.Clients.Resolvers = append(t.Clients.Resolvers, at)
 		}
 	}
@@ -225,54 +234,70 @@ func (r *tunnelReader) openVPNClients(confs []*grammar.OpenVPN, froms []confText
 		case conf.Pulls("redirect-gateway") != grammar.No || conf.Pulls("route ") != grammar.No:
 			pushes = true
 		}
-		for _, route := range conf.Routes() {
-			at, valid := prefixAt(route.Prefix, f.at(route.Range))
-			around := route.AroundTunnel() || route.Gateway.Set() && route.Gateway.Text != "vpn_gateway"
-			switch {
-			case around && valid:
-				t.Bypass.Entries = append(t.Bypass.Entries, at)
-				t.Bypass.Contended = append(t.Bypass.Contended, ContendedEntry{Entry: at})
-			case around:
-				t.Bypass.State = Unknown
-				r.missed("route "+clip(route.Prefix.Text)+" is filled in later", f.at(route.Range), aspectBypass)
-			case valid:
-				t.Routes.Prefixes = append(t.Routes.Prefixes, at)
-			default:
-				unclear = true
-			}
-		}
+		unclear = !r.openVPNRoutes(conf, f) || unclear
 		r.openVPNResolver(conf, f)
 		r.openVPNScripts(conf)
 	}
-	if len(t.Bypass.Entries) > 0 && t.Bypass.State == Absent {
-		t.Bypass.State = Present
-	}
-	if t.Bypass.Key == "" {
-		t.Bypass.Key = openVPNRouteBypass
-		t.Bypass.Ref = t.Routes.Ref
-		if len(t.Bypass.Entries) > 0 {
-			t.Bypass.Ref = t.Bypass.Entries[0].Ref
-		}
-	}
+	r.openVPNBypass()
 	switch {
 	case always:
 		t.Routes.MoreSpecificWin = true
 	case byOption, redirects == len(confs) && complete:
 	case redirects > 0:
 		t.Routes.State, t.Routes.Default = Unknown, false
-		r.missed("the container's configurations differ, and which one it uses is not known", t.Config, aspectRoutes)
+		r.missed(because("the container's configurations differ, and which one it uses is not known", noAdvice), t.Config, aspectRoutes)
 	case pushes || unclear:
 		t.Routes.State = Unknown
 		why := "the server may push routes, redirect-gateway among them"
 		if !pushes {
 			why = "some routes are filled in later"
 		}
-		r.missed(why+"; write redirect-gateway or route-nopull into the configuration to settle it", t.Config, aspectRoutes)
+		r.missed(because(why, "write redirect-gateway or route-nopull into the configuration to settle it"), t.Config, aspectRoutes)
 	case len(t.Routes.Prefixes) > 0:
 		t.Routes.State, t.Routes.Ref, t.Routes.Why = Present, t.Routes.Prefixes[0].Ref, "route "+t.Routes.Prefixes[0].Text
-		t.Routes.Default = hasDefault(t.Routes.Prefixes)
+		t.Routes.Default, t.Routes.MoreSpecificWin = hasDefault(t.Routes.Prefixes), true
 	default:
 		r.takesNothing("no redirect-gateway and no route")
+	}
+}
+
+// openVPNRoutes adds the routes of a client's own configuration; false when some
+// cannot be read.
+func (r *tunnelReader) openVPNRoutes(conf *grammar.OpenVPN, f confText) (read bool) {
+	t := r.t
+	read = true
+	for _, route := range conf.Routes() {
+		at, valid := prefixAt(route.Prefix, f.at(route.Range))
+		around := route.AroundTunnel() || route.Gateway.Set() && route.Gateway.Text != "vpn_gateway"
+		switch {
+		case around && valid:
+			t.Bypass.Entries = append(t.Bypass.Entries, at)
+			t.Bypass.Contended = append(t.Bypass.Contended, ContendedEntry{Entry: at})
+		case around:
+			t.Bypass.State = Unknown
+			r.missed(filledInLater("route "+clip(route.Prefix.Text)), f.at(route.Range), aspectBypass)
+		case valid:
+			t.Routes.Prefixes = append(t.Routes.Prefixes, at)
+		default:
+			read = false
+		}
+	}
+	return read
+}
+
+// openVPNBypass sums up the routes around the tunnel, where no variable of the image
+// is the list.
+func (r *tunnelReader) openVPNBypass() {
+	b := &r.t.Bypass
+	if len(b.Entries) > 0 && b.State == Absent {
+		b.State = Present
+	}
+	if b.Key != "" {
+		return
+	}
+	b.Key, b.Ref = openVPNRouteBypass, r.t.Routes.Ref
+	if len(b.Entries) > 0 {
+		b.Ref = b.Entries[0].Ref
 	}
 }
 
@@ -338,6 +363,61 @@ func notYet(answer, fallback Known) Known {
 		return fallback
 	}
 	return answer
+}
+
+// openVPNGeneric reads an image of which the configuration alone is known: the
+// file that the command line names, else those in the usual places.
+func (r *tunnelReader) openVPNGeneric() {
+	globs := r.namedOpenVPNConfigs()
+	if len(globs) == 0 {
+		globs = openVPNGlobs()
+	}
+	r.openVPN(globs...)
+	if r.plainOpenVPN() {
+		// OpenVPN itself stops nothing and translates nothing.
+		for _, s := range []*Switch{&r.t.KillSwitch, &r.t.Masquerade} {
+			if s.State == Unknown {
+				*s = Switch{State: Absent, Ref: r.t.ContainerRef, Why: "no script of the configuration touches the packet filter"}
+			}
+		}
+	}
+	if r.t.Config.IsZero() && len(r.lost) == 0 {
+		r.missed(notInTree("its configuration", lintWithVPNConfig), r.t.ContainerRef, aspectRoutes, aspectResolver, aspectKillSwitch, aspectMasquerade)
+	}
+}
+
+// plainOpenVPN reports whether OpenVPN is all that runs: the command starts it, or
+// the image is nothing else, and the configuration is in view with each script
+// that it calls.
+func (r *tunnelReader) plainOpenVPN() bool {
+	if r.t.Config.IsZero() || len(r.lost) > 0 || r.c.image.Repository != "alpine/openvpn" && !r.runsOpenVPN() {
+		return false
+	}
+	for _, f := range r.c.files("/**") {
+		if len(f.Text) > maxConfigBytes {
+			return false
+		}
+		for _, d := range grammar.ParseOpenVPN(f.Text).UpScripts() {
+			words := strings.Fields(d.Arg(0).Text)
+			if len(words) == 0 || strings.Contains(words[0], "resolv") {
+				continue
+			}
+			if s, mounted := r.c.scriptFile(words[0], nil); !mounted || s.State != Present {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// runsOpenVPN: the container's own command starts the program.
+func (r *tunnelReader) runsOpenVPN() bool {
+	for _, cmd := range r.c.commands() {
+		if cmd.name() == "openvpn" && (cmd.script.Kind == scriptCommand || cmd.script.Kind == scriptFile) {
+			return true
+		}
+	}
+	return false
 }
 
 // openVPNGlobs are the places where images look for an OpenVPN configuration.

@@ -10,16 +10,9 @@ import (
 	"github.com/vpnlint/vpnlint/pkg/source"
 )
 
-// The plan file is read as one object, so that its fields are referred to and
-// located like those of any other.
-const (
-	PlanAPIVersion = "vpnlint.dev/v1"
-	PlanKind       = "Plan"
-)
-
 // Options say what is known beside the objects.
 type Options struct {
-	// Plan is the plan file, an object of kind PlanKind; nil for none. It has been
+	// Plan is the plan file, an object of kind source.PlanKind; nil for none. It has been
 	// validated: what has a wrong type or is no prefix is passed over here. It is
 	// not one of the objects.
 	Plan *source.Object
@@ -69,13 +62,13 @@ type PlannedCluster struct {
 	ClientPools []PlannedClientPool `json:"client_pools"`
 }
 
-// TextAt is a text and its place.
+// TextAt is a text of the plan file, as written, and its place.
 type TextAt struct {
 	Text string     `json:"text"`
 	Ref  source.Ref `json:"ref"`
 }
 
-// PlannedNodePool is a pool of nodes.
+// PlannedNodePool is a pool of Linux nodes with what decides which pods may run there.
 type PlannedNodePool struct {
 	Name   string            `json:"name"`
 	Ref    source.Ref        `json:"ref"`
@@ -91,7 +84,7 @@ type PlannedTaint struct {
 	Ref    source.Ref `json:"ref"`
 }
 
-// PlannedVPN is a VPN of the cluster.
+// PlannedVPN is a network behind a VPN of the cluster, and what its path lets pass.
 type PlannedVPN struct {
 	Name string     `json:"name"`
 	Ref  source.Ref `json:"ref"`

@@ -29,6 +29,10 @@ func (v *PlannedVPN) carriesInPod() bool {
 // plannedSites adds the VPNs of the plan to the sites of the tree. One that
 // names its tunnel tells what the tunnel itself leaves open.
 func plannedSites(cs *clusterSet, sites []Site) []Site {
+	byRef := map[source.Ref]int{}
+	for i := range slices.Backward(sites) {
+		byRef[sites[i].Ref] = i
+	}
 	for _, f := range cs.founded {
 		if !f.Planned || f.Elsewhere {
 			continue
@@ -39,8 +43,7 @@ func plannedSites(cs *clusterSet, sites []Site) []Site {
 			if v.carriesInPod() || len(destinations) == 0 {
 				continue
 			}
-			at := slices.IndexFunc(sites, func(s Site) bool { return !v.Tunnel.Object.IsZero() && s.Ref == v.Tunnel.Object })
-			if at >= 0 {
+			if at, named := byRef[v.Tunnel.Object]; named && !v.Tunnel.Object.IsZero() {
 				s := &sites[at]
 				if s.RemoteState != Present {
 					s.Remote, s.RemoteState = destinations, Present
@@ -51,7 +54,7 @@ func plannedSites(cs *clusterSet, sites []Site) []Site {
 				continue
 			}
 			sites = append(sites, Site{
-				Name: v.Name, Object: finding.ObjectName{APIVersion: PlanAPIVersion, Kind: "VPN", Name: v.Name}, Ref: v.Ref,
+				Name: v.Name, Object: finding.ObjectName{APIVersion: source.PlanAPIVersion, Kind: "VPN", Name: v.Name}, Ref: v.Ref,
 				Cluster: f.Name, ClusterKnown: Present, Planned: true, RemoteState: Present, Remote: destinations,
 				LocalState: knownIf(len(v.LocalTrafficSelectors) > 0), Local: v.LocalTrafficSelectors,
 			})
@@ -60,20 +63,40 @@ func plannedSites(cs *clusterSet, sites []Site) []Site {
 	return sites
 }
 
-// plannedFor returns the VPN of the plan that leads to a destination, the one
-// with the narrowest range of several; nil for none.
-func (f *founded) plannedFor(remote netip.Prefix) *PlannedVPN {
-	var best *PlannedVPN
-	bits := -1
-	for i := range f.Plan.VPN {
-		v := &f.Plan.VPN[i]
-		for _, p := range parsed(v.Destinations) {
-			if p.Bits() > max(bits, 0) && p.Bits() <= remote.Bits() && p.Contains(remote.Addr()) && !v.carriesInPod() {
-				best, bits = v, p.Bits()
+// leading are the VPNs of a plan by the ranges that they lead to: the first of
+// several with one range.
+type leading map[netip.Prefix]*PlannedVPN
+
+// leading indexes the plan's VPNs, but for those that only a workload's pods use.
+func (p *PlannedCluster) leading() leading {
+	out := leading{}
+	for i := range p.VPN {
+		v := &p.VPN[i]
+		if v.carriesInPod() {
+			continue
+		}
+		for _, d := range parsed(v.Destinations) {
+			if _, ok := out[d]; !ok && d.Bits() > 0 {
+				out[d] = v
 			}
 		}
 	}
-	return best
+	return out
+}
+
+// to returns the VPN that leads to a destination, the one with the narrowest
+// range of several; nil for none. It looks up each length once, however many VPNs
+// there are.
+func (l leading) to(remote netip.Prefix) *PlannedVPN {
+	if len(l) == 0 {
+		return nil
+	}
+	for bits := remote.Bits(); bits > 0; bits-- {
+		if v := l[netip.PrefixFrom(remote.Addr(), bits).Masked()]; v != nil {
+			return v
+		}
+	}
+	return nil
 }
 
 // wants is the choice of a source address that the plan records; false for none.
@@ -122,7 +145,7 @@ func (r *agentReader) plannedAgents() {
 			continue
 		}
 		m := f.Plan.Masquerade
-		a := &Agent{Object: finding.ObjectName{APIVersion: PlanAPIVersion, Kind: PlanKind, Name: f.Name}, Ref: m.Ref, Cluster: f.Name}
+		a := &Agent{Object: finding.ObjectName{APIVersion: source.PlanAPIVersion, Kind: source.PlanKind, Name: f.Name}, Ref: m.Ref, Cluster: f.Name}
 		a.List = List{Ref: m.Ref, Valid: Unknown}
 		switch m.Value {
 		case agentGKE:
@@ -132,7 +155,7 @@ func (r *agentReader) plannedAgents() {
 		default:
 			continue
 		}
-		r.add(a, flags{allReserved: true}, f, false)
+		r.add(a, flags{allReserved: Present}, f, false)
 	}
 }
 

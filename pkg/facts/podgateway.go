@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/vpnlint/vpnlint/pkg/grammar"
@@ -26,7 +27,7 @@ func settingsOf(text string, ref source.Ref) shellSettings {
 			v.Moved = true
 		}
 		if !kv.Known {
-			v.State, v.Why = Unknown, kv.Key+" is known only at run time"
+			v.State, v.Why = Unknown, because(kv.Key+" is known only at run time", noAdvice)
 		}
 		out[kv.Key] = v
 	}
@@ -68,7 +69,7 @@ func (r *tunnelReader) podGateway() {
 	block := settings.get("VPN_BLOCK_OTHER_TRAFFIC")
 	switch block.State {
 	case Unknown:
-		t.KillSwitch = Switch{State: Unknown, Ref: block.Ref, Why: block.Why}
+		t.KillSwitch = Switch{State: Unknown, Ref: block.Ref, Why: block.Why.text}
 		r.missed(block.Why, block.Ref, aspectKillSwitch)
 	case Present:
 		t.KillSwitch = Switch{State: known(block.Text == "true"), Ref: block.Ref, Why: "VPN_BLOCK_OTHER_TRAFFIC=" + clip(block.Text)}
@@ -111,13 +112,8 @@ func (r *tunnelReader) settingsList(key string, settings shellSettings) {
 // through the gateway, and what NOT_ROUTED_TO_GATEWAY_CIDRS does not list goes
 // there too, the replies to the kubelet's probes among it.
 func routedThroughGateway(p *podView) (Tunnel, bool) {
-	if !webhookRoutes(p) {
+	if _, routed := webhookRoutes(p); !routed || p.runsPodGateway() {
 		return Tunnel{}, false
-	}
-	for _, c := range p.containers {
-		if c.c.Family == "pod-gateway" {
-			return Tunnel{}, false
-		}
 	}
 	settings, holder, found := gatewaySettings(p)
 	at := p.spec.ref()
@@ -148,10 +144,10 @@ func routedThroughGateway(p *podView) (Tunnel, bool) {
 		}
 	case Absent:
 		r.t.Bypass.State = Unknown
-		r.missed("no ConfigMap with the gateway's settings.sh is in the tree", at, aspectBypass)
+		r.missed(because("no ConfigMap with the gateway's settings.sh is in the tree", "lint it together with the gateway's chart"), at, aspectBypass)
 	default:
 		r.t.Bypass.State = Unknown
-		r.missed("several ConfigMaps with a gateway's settings.sh are in the tree", at, aspectBypass)
+		r.missed(because("several ConfigMaps with a gateway's settings.sh are in the tree", noAdvice), at, aspectBypass)
 	}
 	// The gateway's resolver asks the cluster's for the names of these domains.
 	r.t.Resolver.ReachesCluster = Unknown
@@ -163,21 +159,157 @@ func routedThroughGateway(p *podView) (Tunnel, bool) {
 	return r.finish(), true
 }
 
-// webhookRoutes reports whether the gateway's webhook takes the pod: its
-// namespace is labelled, or the pod asks for it; a pod can also opt out.
-func webhookRoutes(p *podView) bool {
-	own := p.pod.Labels["setGateway"]
-	if own == "" {
-		own = root(p.object).at(p.pod.Metadata.Pointer).get("annotations", "setGateway").text()
+// gatewayWebhook is what is known of the webhook of a gateway: the pods of which
+// namespaces it sees, and how a pod asks for the gateway or declines it
+// (FG C5; angelnu/gateway-admision-controller).
+type gatewayWebhook struct {
+	// selector chooses namespaces; where it is not in the tree, the chart's label does.
+	selector node
+	// label and annotation are the pod's keys, with the values that mean yes where
+	// true does not.
+	label, annotation           string
+	labelValue, annotationValue string
+	// byDefault: pods that say nothing are routed.
+	byDefault bool
+	// asInit: its sidecar is an init container that stays.
+	asInit bool
+}
+
+// gatewayWebhookOf returns the webhook that a pod would meet, with the chart's
+// settings for what is not in the tree.
+func gatewayWebhookOf(p *podView) gatewayWebhook {
+	w := gatewayWebhook{label: "setGateway", annotation: "setGateway", byDefault: true}
+	best := -1
+	for _, o := range p.ix.ofKind("admissionregistration.k8s.io", "MutatingWebhookConfiguration") {
+		if p.ix.apart != nil && p.ix.apart(p.object, o) {
+			continue
+		}
+		for _, hook := range root(o).get("webhooks").items() {
+			if rank := nearness(p.object.Unit, o.Unit); strings.HasPrefix(hook.get("clientConfig", "service", "path").text(), "/wh/mutating/setgateway") && rank > best {
+				best, w.selector = rank, hook.get("namespaceSelector")
+			}
+		}
 	}
-	if isOff(own) && own != "" {
-		return false
+	best = -1
+	for _, args := range p.ix.gatewayControllers() {
+		rank := nearness(p.object.Unit, args.obj.Unit)
+		if rank > best && (p.ix.apart == nil || !p.ix.apart(p.object, args.obj)) {
+			best = rank
+			w.flags(args)
+		}
+	}
+	return w
+}
+
+// gatewayArgs are the command lines of the controllers behind such webhooks.
+func gatewayArgs(objects []*source.Object) []node {
+	var out []node
+	for _, o := range objects {
+		switch o.Kind {
+		case "Deployment", "DaemonSet", "StatefulSet", "Pod":
+		default:
+			continue
+		}
+		for _, t := range findTemplates(o) {
+			for _, c := range t.pod.get("spec", "containers").items() {
+				if args := c.get("args"); strings.Contains(c.get("image").text(), "gateway-admision-controller") && len(args.items()) > 0 {
+					out = append(out, args)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// flags reads the controller's command line.
+func (w *gatewayWebhook) flags(args node) {
+	w.label, w.annotation, w.labelValue, w.annotationValue, w.byDefault, w.asInit = "", "", "", "", false, false
+	for _, arg := range args.texts() {
+		name, text, _ := strings.Cut(strings.TrimLeft(arg.text(), "-"), "=")
+		switch name {
+		case "setGatewayLabel":
+			w.label = text
+		case "setGatewayLabelValue":
+			w.labelValue = text
+		case "setGatewayAnnotation":
+			w.annotation = text
+		case "setGatewayAnnotationValue":
+			w.annotationValue = text
+		case "setGatewayDefault":
+			w.byDefault = true
+		case "sidecarAsInit":
+			w.asInit = true
+		}
+	}
+}
+
+// webhookRoutes reports whether the gateway's webhook takes the pod, and the
+// field that makes it do so: its namespace is labelled, or the pod asks for it; a
+// pod can also opt out.
+func webhookRoutes(p *podView) (asks node, routed bool) {
+	w := gatewayWebhookOf(p)
+	meta := root(p.object).at(p.pod.Metadata.Pointer)
+	said, yes := node{}, w.byDefault
+	for _, key := range []struct{ kind, name, value string }{{"labels", w.label, w.labelValue}, {"annotations", w.annotation, w.annotationValue}} {
+		if own := meta.get(key.kind, key.name); key.name != "" && own.exists() {
+			said = own
+			yes = own.text() == key.value
+			if key.value == "" {
+				yes = isOn(own.text())
+			}
+		}
+	}
+	if !yes {
+		return node{}, false
 	}
 	ns, found := p.ix.find("Namespace", "", normalNamespace(p.object.Namespace), p.object)
 	if found != Present {
-		return own != "" && isOn(own)
+		return said, said.exists() && !w.selector.exists()
 	}
-	return isOn(root(ns).get("metadata", "labels", "routed-gateway").text())
+	labels := root(ns).get("metadata", "labels")
+	seen := isOn(labels.get("routed-gateway").text())
+	asks = labels.get("routed-gateway")
+	if w.selector.exists() {
+		have := labels.stringMap()
+		have["kubernetes.io/metadata.name"] = ns.Name
+		seen = selects(w.selector, have) == Present
+		asks = w.selector
+		if keys := w.selector.get("matchLabels").keys(); len(keys) > 0 {
+			asks = labels.get(keys[0])
+		}
+	}
+	if said.exists() {
+		asks = said
+	}
+	return asks, seen
+}
+
+// gatewayClients are the containers that the gateway's webhook adds to a pod.
+func gatewayClients(p *podView) []injection {
+	if p.runsPodGateway() {
+		return nil
+	}
+	asks, routed := webhookRoutes(p)
+	if !routed {
+		return nil
+	}
+	stage := Main
+	if gatewayWebhookOf(p).asInit {
+		stage = NativeSidecar
+	}
+	client := func(name string, stage Stage) injection {
+		return injection{
+			name: name, image: "ghcr.io/angelnu/pod-gateway", stage: stage, asks: asks, by: "the pod-gateway's webhook", carries: true,
+			security: map[string]any{
+				"capabilities": map[string]any{"add": []any{"NET_ADMIN", "NET_RAW"}}, "runAsUser": int64(0), "runAsNonRoot": false,
+			},
+		}
+	}
+	return []injection{client("gateway-init", Init), client("gateway-sidecar", stage)}
+}
+
+func (p *podView) runsPodGateway() bool {
+	return slices.ContainsFunc(p.containers, func(c *containerView) bool { return c.c.Family == "pod-gateway" })
 }
 
 // gatewaySettings finds the settings of the gateway that serves a pod: the

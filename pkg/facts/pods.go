@@ -39,7 +39,7 @@ func findTemplates(o *source.Object) []template {
 		return one("spec", "template")
 	case "PodTemplate":
 		return one("template")
-	case "HelmRelease", "Application":
+	case "HelmRelease", "Application", source.ChartEntryKind:
 		if isLoose(o) {
 			return one("spec", "template")
 		}
@@ -55,7 +55,7 @@ func findTemplates(o *source.Object) []template {
 // isLoose reports whether an object stands for a container in the values of a
 // release whose chart is not available.
 func isLoose(o *source.Object) bool {
-	return len(o.Unseen) > 0 && (o.Kind == "HelmRelease" || o.Kind == "Application")
+	return len(o.Unseen) > 0 && (o.Kind == "HelmRelease" || o.Kind == "Application" || o.Kind == source.ChartEntryKind)
 }
 
 // hasVPN reports whether any of the pod's images is a VPN's.
@@ -112,6 +112,7 @@ func newPodView(ix *index, t template, clusters []*Cluster, catalog *images.Cata
 	pod := p.pod
 	pod.ID = string(o.ID)
 	pod.Object = nameOf(o)
+	pod.Namespace = o.Namespace
 	pod.Workload = workloadName(o)
 	pod.Ref = p.spec.ref()
 	pod.Metadata = t.pod.get("metadata").ref()
@@ -248,6 +249,10 @@ func (p *podView) addContainers(catalog *images.Catalog) {
 	for i, c := range p.containers {
 		p.pod.Containers[i] = *c.c
 		c.c = &p.pod.Containers[i]
+		c.byProgram(catalog)
+	}
+	p.byConfig(catalog)
+	for _, c := range p.containers {
 		c.classify()
 	}
 }

@@ -17,7 +17,11 @@ import (
 // Kubernetes' own library decides; only what the tunnel needs is asked at the
 // restricted level, which few pods meet without being written for it.
 func readRejections(p *podView) {
-	if !slices.ContainsFunc(p.containers, func(c *containerView) bool { return c.c.DataPlane }) {
+	asAdmitted, added := admitted(p)
+	if len(added) == 0 && !slices.ContainsFunc(p.containers, func(c *containerView) bool { return c.c.DataPlane }) {
+		return
+	}
+	if p.made != nil && !p.made.namespaceKnown {
 		return
 	}
 	namespace, state := p.ix.find("Namespace", "", normalNamespace(p.object.Namespace), p.object)
@@ -37,7 +41,10 @@ func readRejections(p *podView) {
 		}
 	}
 	meta := &metav1.ObjectMeta{Annotations: p.pod.Annotations}
-	spec := typedSpec(p.spec)
+	spec := typedSpec(asAdmitted)
+	for _, in := range added {
+		p.pod.Injected = append(p.pod.Injected, Injected{Name: in.name, Carries: in.carries, Ref: in.asks.ref(), By: in.by})
+	}
 	for _, c := range checksAt(level, version) {
 		result := c.run(meta, spec)
 		if result.Allowed {
@@ -48,7 +55,7 @@ func readRejections(p *podView) {
 			says += " (" + clip(result.ForbiddenDetail) + ")"
 		}
 		p.pod.Rejections = append(p.pod.Rejections, Rejection{
-			Level: string(level), Version: version.String(), Says: says, Ref: p.blame(c.id), LabelRef: enforce.ref(),
+			Level: string(level), Version: version.String(), Says: says, Ref: blame(asAdmitted, c.id), LabelRef: enforce.ref(),
 		})
 	}
 }
@@ -152,34 +159,36 @@ func typed[T any](n node, out *T) bool {
 }
 
 // blame finds the field that a check objects to, the most telling one first.
-func (p *podView) blame(id policy.CheckID) source.Ref {
-	each := func(pick func(c *containerView) node) source.Ref {
-		for _, c := range p.containers {
+func blame(spec node, id policy.CheckID) source.Ref {
+	containers := append(spec.get("initContainers").items(), spec.get("containers").items()...)
+	each := func(pick func(c node) node) source.Ref {
+		for _, c := range containers {
 			if n := pick(c); n.exists() {
 				return n.ref()
 			}
 		}
 		return source.Ref{}
 	}
-	security := func(keys ...string) func(*containerView) node {
-		return func(c *containerView) node { return c.spec.get("securityContext").get(keys...) }
+	security := func(keys ...string) func(node) node {
+		return func(c node) node { return c.get("securityContext").get(keys...) }
 	}
 	at := source.Ref{}
 	switch id {
 	case "capabilities_baseline", "capabilities_restricted":
-		at = each(func(c *containerView) node {
-			add := c.spec.get("securityContext", "capabilities", "add")
+		at = each(func(c node) node {
+			add := c.get("securityContext", "capabilities", "add")
 			if len(capabilities(add)) == 0 { // admission does not look at what is dropped again
 				return node{}
 			}
 			return add
 		})
 	case "privileged":
-		at = each(func(c *containerView) node {
-			if c.c.Privileged != Present {
+		at = each(func(c node) node {
+			privileged := c.get("securityContext", "privileged")
+			if privileged.boolean() != Present {
 				return node{}
 			}
-			return c.spec.get("securityContext", "privileged")
+			return privileged
 		})
 	case "procMount", "procMount_restricted":
 		at = each(security("procMount"))
@@ -187,21 +196,21 @@ func (p *podView) blame(id policy.CheckID) source.Ref {
 		at = each(security(string(id)))
 	case "hostNamespaces":
 		for _, key := range []string{"hostNetwork", "hostPID", "hostIPC"} {
-			if n := p.spec.get(key); at.IsZero() && n.boolean() == Present {
+			if n := spec.get(key); at.IsZero() && n.boolean() == Present {
 				at = n.ref()
 			}
 		}
 	case "sysctls":
-		at = p.spec.get("securityContext", "sysctls").ref()
+		at = spec.get("securityContext", "sysctls").ref()
 	case "hostPathVolumes":
-		for _, v := range p.spec.get("volumes").items() {
+		for _, v := range spec.get("volumes").items() {
 			if at.IsZero() && v.get("hostPath").exists() {
 				at = v.ref()
 			}
 		}
 	case "hostPorts":
-		for _, c := range p.containers {
-			for _, port := range c.spec.get("ports").items() {
+		for _, c := range containers {
+			for _, port := range c.get("ports").items() {
 				if at.IsZero() && port.get("hostPort").exists() {
 					at = port.get("hostPort").ref()
 				}
@@ -209,7 +218,7 @@ func (p *podView) blame(id policy.CheckID) source.Ref {
 		}
 	}
 	if at.IsZero() {
-		return p.pod.Ref
+		return spec.ref()
 	}
 	return at
 }

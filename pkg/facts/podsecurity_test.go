@@ -41,3 +41,42 @@ func TestRejections(t *testing.T) {
 		})
 	}
 }
+
+// Who is to blame for a container that a webhook adds, and for one that an
+// operator makes.
+func TestRejectionsOfWhatIsMade(t *testing.T) {
+	const namespace = "apiVersion: v1\nkind: Namespace\nmetadata: {name: edge, labels: {pod-security.kubernetes.io/enforce: baseline%s}}\n---\n"
+	const player = "---\napiVersion: v1\nkind: Pod\nmetadata: {name: player, namespace: edge, annotations: {%s}}\nspec: {containers: [{name: player, image: example.com/player}]}\n"
+	for name, tc := range map[string]struct{ text, at, injected string }{
+		"a namespace's label":    {strings.Replace(namespace, "%s", ", routed-gateway: 'true'", 1) + strings.Replace(player, "%s", "", 1), "Namespace//edge /metadata/labels/routed-gateway", "gateway-init gateway-sidecar"},
+		"a pod's own annotation": {strings.Replace(namespace, "%s", ", routed-gateway: 'true'", 1) + strings.Replace(player, "%s", "setGateway: 'true'", 1), "Pod/edge/player /metadata/annotations/setGateway", "gateway-init gateway-sidecar"},
+		"a setup key":            {strings.Replace(namespace, "%s", "", 1) + strings.Replace(player, "%s", "netbird.io/setup-key: k", 1), "Pod/edge/player /metadata/annotations/netbird.io~1setup-key", "netbird"},
+		"a profile": {
+			strings.Replace(namespace, "%s", "", 1) + "apiVersion: netbird.io/v1alpha1\nkind: SidecarProfile\nmetadata: {name: p, namespace: edge}\nspec: {setupKeyRef: {name: k}}\n" + strings.Replace(player, "%s", "", 1),
+			"SidecarProfile/edge/p /spec", "resolv-conf netbird",
+		},
+		"a profile's override": {
+			strings.Replace(namespace, "%s", "", 1) + "apiVersion: netbird.io/v1alpha1\nkind: SidecarProfile\nmetadata: {name: p, namespace: edge}\nspec: {containerOverride: {securityContext: {privileged: false, capabilities: {add: [NET_ADMIN]}}}}\n" + strings.Replace(player, "%s", "", 1),
+			"SidecarProfile/edge/p /spec/containerOverride/securityContext/capabilities/add", "resolv-conf netbird",
+		},
+		"an override by name": {
+			strings.Replace(namespace, "%s", "", 1) + "apiVersion: netbird.io/v1alpha1\nkind: NetworkRouter\nmetadata: {name: r, namespace: edge}\nspec: {workloadOverride: {podTemplate: {spec: {hostNetwork: true, containers: [{name: extra, image: example.com/x}, {name: netbird, securityContext: {privileged: false, capabilities: {add: []}}}]}}}}\n",
+			"NetworkRouter/edge/r /spec/workloadOverride/podTemplate/spec/hostNetwork", "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pods := read(t, tc.text).Pods
+			p := pods[len(pods)-1]
+			if len(p.Rejections) == 0 {
+				t.Fatalf("%+v", p)
+			}
+			var injected []string
+			for _, in := range p.Injected {
+				injected = append(injected, in.Name)
+			}
+			if at := string(p.Rejections[0].Ref.Object) + " " + p.Rejections[0].Ref.Pointer; at != tc.at || strings.Join(injected, " ") != tc.injected {
+				t.Errorf("at %s, with %s", at, injected)
+			}
+		})
+	}
+}

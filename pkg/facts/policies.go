@@ -14,19 +14,7 @@ import (
 func readPolicyBlocks(ix *index, cs *clusterSet) []PolicyBlock {
 	r := &policyReader{ix: ix, cs: cs}
 	for _, o := range ix.ofKind("networking.k8s.io", "NetworkPolicy") {
-		spec := root(o).get("spec")
-		for _, side := range []struct {
-			rules, peers string
-			source       bool
-		}{{"ingress", "from", true}, {"egress", "to", false}} {
-			for _, rule := range spec.get(side.rules).items() {
-				for _, peer := range rule.get(side.peers).items() {
-					block := peer.get("ipBlock")
-					r.add(o, block.get("cidr"), side.source, false)
-					r.add(o, block.get("except"), side.source, true)
-				}
-			}
-		}
+		r.native(o)
 	}
 	for _, kind := range []string{"CiliumNetworkPolicy", "CiliumClusterwideNetworkPolicy"} {
 		for _, o := range ix.ofKind("cilium.io", kind) {
@@ -39,18 +27,14 @@ func readPolicyBlocks(ix *index, cs *clusterSet) []PolicyBlock {
 	for _, group := range []string{"projectcalico.org", "crd.projectcalico.org"} {
 		for _, kind := range []string{"NetworkPolicy", "GlobalNetworkPolicy"} {
 			for _, o := range ix.ofKind(group, kind) {
-				for _, direction := range []string{"ingress", "egress"} {
-					for _, rule := range root(o).get("spec", direction).items() {
-						r.add(o, rule.get("source", "nets"), true, false)
-						r.add(o, rule.get("source", "notNets"), true, true)
-						r.add(o, rule.get("destination", "nets"), false, false)
-						r.add(o, rule.get("destination", "notNets"), false, true)
-					}
-				}
+				r.calico(o)
 			}
 		}
 	}
 	for _, o := range ix.cloud("Firewall") {
+		if cloudSpec(o).get("disabled").boolean() == Present {
+			continue
+		}
 		r.add(o, cloudSpec(o).get("sourceRanges"), true, false)
 		r.add(o, cloudSpec(o).get("destinationRanges"), false, false)
 	}
@@ -58,10 +42,70 @@ func readPolicyBlocks(ix *index, cs *clusterSet) []PolicyBlock {
 	return orEmpty(r.out)
 }
 
+// native reads Kubernetes' own NetworkPolicy.
+func (r *policyReader) native(o *source.Object) {
+	spec := root(o).get("spec")
+	for _, side := range []struct {
+		rules, peers string
+		source       bool
+	}{{"ingress", "from", true}, {"egress", "to", false}} {
+		if !inForce(spec.get("policyTypes"), side.rules) {
+			continue
+		}
+		for _, rule := range spec.get(side.rules).items() {
+			for _, peer := range rule.get(side.peers).items() {
+				block := peer.get("ipBlock")
+				r.add(o, block.get("cidr"), side.source, false)
+				r.add(o, block.get("except"), side.source, true)
+				r.exceptsOutside(block)
+			}
+		}
+	}
+}
+
+// calico reads a policy of Calico, of one namespace or of all.
+func (r *policyReader) calico(o *source.Object) {
+	for _, direction := range []string{"ingress", "egress"} {
+		if !inForce(root(o).get("spec", "types"), direction) {
+			continue
+		}
+		for _, rule := range root(o).get("spec", direction).items() {
+			r.add(o, rule.get("source", "nets"), true, false)
+			r.add(o, rule.get("source", "notNets"), true, true)
+			r.add(o, rule.get("destination", "nets"), false, false)
+			r.add(o, rule.get("destination", "notNets"), false, true)
+		}
+	}
+}
+
+// inForce: rules of a direction that a policy does not list count for nothing.
+func inForce(types node, direction string) bool {
+	return !types.exists() || slices.ContainsFunc(types.texts(), func(n node) bool { return strings.EqualFold(n.text(), direction) })
+}
+
 type policyReader struct {
 	ix  *index
 	cs  *clusterSet
 	out []PolicyBlock
+}
+
+// exceptsOutside notes what an ipBlock of Kubernetes excepts without holding it:
+// the API server asks for a part of the block that is smaller than the block.
+func (r *policyReader) exceptsOutside(block node) {
+	whole := grammar.ParsePrefix(strings.TrimSpace(block.get("cidr").text()), 0)
+	if !whole.Valid || whole.Bare {
+		return
+	}
+	for _, item := range block.get("except").texts() {
+		e := grammar.ParsePrefix(strings.TrimSpace(item.text()), 0)
+		if !e.Valid || e.Bare || whole.Prefix.Bits() < e.Prefix.Bits() && whole.Prefix.Contains(e.Prefix.Addr()) {
+			continue
+		}
+		r.ix.invalidRange(InvalidRange{
+			Ref: item.ref(), Text: item.text(), Says: "ipBlock.except", Why: "it is no part of " + whole.Prefix.String(),
+			Fate: "the API server refuses the policy",
+		})
+	}
 }
 
 func (r *policyReader) cilium(o *source.Object, spec node) {

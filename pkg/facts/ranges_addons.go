@@ -44,6 +44,7 @@ func (f *founded) networkCharts(o *source.Object) {
 			if n := values.get("defaultFelixConfiguration", felixSpoofing); n.exists() {
 				f.spoofing(1, n, felixSpoofing)
 			}
+			f.chartInstallation(values)
 			for _, pool := range values.get("installation", "calicoNetwork", "ipPools").items() {
 				f.partOf(cidrplan.Pod, pool.get("cidr"), "ipPools.cidr")
 			}
@@ -51,13 +52,41 @@ func (f *founded) networkCharts(o *source.Object) {
 	}
 }
 
+// chartInstallation: the chart of Calico's operator makes an Installation of its
+// values unless it is told not to.
+func (f *founded) chartInstallation(values chartValues) {
+	installation := values.get("installation")
+	if off := installation.get("enabled"); off.exists() && off.boolean() != Present || f.CNI != "" && f.CNI != "calico" {
+		return
+	}
+	if installedCNI(installation) != "Calico" {
+		return
+	}
+	forwarding := values.get("installation", "calicoNetwork", "containerIPForwarding")
+	if !forwarding.exists() {
+		forwarding = node{obj: forwarding.obj, ptr: forwarding.ptr}
+		if installation.exists() {
+			forwarding = installation.get("calicoNetwork", "containerIPForwarding")
+		} else if len(values.layers) > 0 {
+			forwarding = values.layers[len(values.layers)-1].get("installation")
+		}
+	}
+	f.cniRanked("calico", values.at, 1)
+	f.calicoForwarding(forwarding, values.elsewhere)
+}
+
 // chartValues are the values of a chart, layer on layer.
 type chartValues struct {
 	at     source.Ref
 	layers []node // the last one that has a field decides
 	// elsewhere: values that cannot be seen are laid among them, so that a field
-	// which none of the layers has may be set all the same.
-	elsewhere bool
+	// which none of the layers has may be set all the same; above: they may be laid
+	// over all of them.
+	elsewhere, above bool
+	// set are single values that win over the layers, by their dotted names; unseen is
+	// elsewhere for who reads them, too.
+	set    map[string]node
+	unseen bool
 }
 
 // get returns a field of the values.
@@ -74,13 +103,13 @@ func (v chartValues) get(keys ...string) node {
 // valuesOf gathers the values of a release: those of the ConfigMaps that it
 // names, then its own. readable is false when its own are no YAML.
 func (f *founded) valuesOf(o *source.Object, r chartRelease) (values chartValues, readable bool) {
-	values = chartValues{at: r.values.ref(), elsewhere: r.elsewhere}
+	values = chartValues{at: r.values.ref(), elsewhere: r.elsewhere, above: r.above, set: r.set, unseen: r.unseen}
 	for _, from := range r.from {
 		layer, ok := f.valuesFrom(o, from)
 		if ok {
 			values.layers = append(values.layers, layer)
 		} else {
-			values.elsewhere = true
+			values.elsewhere, values.unseen = true, true
 		}
 	}
 	own := r.values
@@ -107,7 +136,7 @@ func (f *founded) valuesFrom(o *source.Object, from node) (node, bool) {
 		return node{}, false
 	}
 	data := root(cm).get("data", cmp.Or(from.get("valuesKey").text(), "values.yaml"))
-	if docs, ok := data.documents(); ok && len(docs) == 1 {
+	if docs, broken := data.documents(); len(broken) == 0 && len(docs) == 1 {
 		return docs[0], true
 	}
 	return node{}, false
@@ -120,11 +149,34 @@ type chartRelease struct {
 	values node
 	// from are entries that name objects with further values, below the own ones;
 	// elsewhere: there are values in files or parameters besides.
-	from      []node
-	elsewhere bool
+	from             []node
+	elsewhere, above bool
+	// set are values that are given one by one and win over the others; unseen: there
+	// are others than those.
+	set    map[string]node
+	unseen bool
 }
 
-// chartReleases reads the objects of Flux, Argo CD and k3s that install charts.
+// valuesOfMap reads k3s's set, from dotted names to values.
+func valuesOfMap(n node) map[string]node {
+	out := map[string]node{}
+	for _, key := range n.keys() {
+		out[key] = n.get(key)
+	}
+	return out
+}
+
+// parametersOf reads Argo CD's parameters, a list of names and values.
+func parametersOf(n node) map[string]node {
+	out := map[string]node{}
+	for _, p := range n.items() {
+		out[p.get("name").text()] = p.get("value")
+	}
+	return out
+}
+
+// chartReleases reads the objects of Flux, Argo CD and k3s that install charts, and
+// those that stand for an entry of kustomize's helmCharts whose chart is missing.
 func chartReleases(o *source.Object) []chartRelease {
 	spec := root(o).get("spec")
 	switch groupOf(o) + " " + o.Kind {
@@ -135,15 +187,19 @@ func chartReleases(o *source.Object) []chartRelease {
 		}
 		return []chartRelease{{
 			chart: path.Base(chart), values: spec.get("values"), from: spec.get("valuesFrom").items(),
-			elsewhere: spec.get("chart", "spec", "valuesFiles").exists(),
+			elsewhere: spec.get("chart", "spec", "valuesFiles").exists(), unseen: spec.get("chart", "spec", "valuesFiles").exists(),
 		}}
+	case source.ChartEntryGroup + " " + source.ChartEntryKind:
+		own := root(o)
+		return []chartRelease{{chart: own.get("name").text(), values: own.get("valuesInline"), unseen: own.get("changed").boolean() == Present}}
 	case "helm.cattle.io HelmChart":
 		return []chartRelease{{
 			chart: path.Base(spec.get("chart").text()), values: spec.get("valuesContent"),
-			elsewhere: spec.get("set").exists() || spec.get("valuesSecrets").exists(),
+			elsewhere: spec.get("set").exists() || spec.get("valuesSecrets").exists(), above: spec.get("valuesSecrets").exists(),
+			set: valuesOfMap(spec.get("set")), unseen: spec.get("valuesSecrets").exists(),
 		}}
 	case "helm.cattle.io HelmChartConfig": // named after the chart
-		return []chartRelease{{chart: o.Name, values: spec.get("valuesContent"), elsewhere: spec.get("valuesSecrets").exists()}}
+		return []chartRelease{{chart: o.Name, values: spec.get("valuesContent"), elsewhere: spec.get("valuesSecrets").exists(), above: spec.get("valuesSecrets").exists(), unseen: spec.get("valuesSecrets").exists()}}
 	case "argoproj.io Application":
 		var out []chartRelease
 		for _, s := range append(spec.get("sources").items(), spec.get("source")) {
@@ -156,6 +212,8 @@ func chartReleases(o *source.Object) []chartRelease {
 				out = append(out, chartRelease{
 					chart: path.Base(chart), values: values,
 					elsewhere: helm.get("valueFiles").exists() || helm.get("parameters").exists() || helm.get("fileParameters").exists(),
+					unseen:    helm.get("valueFiles").exists() || helm.get("fileParameters").exists(),
+					above:     helm.get("fileParameters").exists(), set: parametersOf(helm.get("parameters")),
 				})
 			}
 		}

@@ -93,7 +93,7 @@ func (f *founded) rangeAs(like cidrplan.Claim, n node) (said bool) {
 		case is:
 			said = f.rangesIn(like, item, 0, text, ",") || said
 		case item.exists():
-			f.unreadable(like, item, item.ref(), "it is no text")
+			f.unreadable(like, item, item.ref(), because("it is no text", noAdvice))
 			said = true
 		}
 	}
@@ -112,13 +112,13 @@ func (f *founded) rangesIn(like cidrplan.Claim, n node, start int, text, separat
 		address := like.Role == cidrplan.API || like.Role == cidrplan.DNS || like.Strength == cidrplan.Evidence
 		switch {
 		case e.Unknown:
-			f.unreadable(like, n, at, e.Text+" is filled in when the tree is applied")
+			f.unreadable(like, n, at, filledIn(e.Text))
 		case !e.Valid:
-			f.rangeOrGap(like, n, e, at, address, "\""+clip(e.Text)+"\" is no prefix")
+			f.rangeOrGap(like, n, e, at, address, because("\""+clip(e.Text)+"\" is no prefix", noAdvice))
 		case wrongRange(like.Says, e, address) != "" && like.Strength != cidrplan.Evidence:
-			f.rangeOrGap(like, n, e, at, address, "")
+			f.rangeOrGap(like, n, e, at, address, reason{})
 		case e.Bare && !address:
-			f.unreadable(like, n, at, e.Text+" is an address without a mask")
+			f.unreadable(like, n, at, because(e.Text+" is an address without a mask", noAdvice))
 		default:
 			c := like
 			c.Prefix, c.At = e.Prefix, at
@@ -128,7 +128,7 @@ func (f *founded) rangesIn(like cidrplan.Claim, n node, start int, text, separat
 	return len(entries) > 0
 }
 
-func (f *founded) unreadable(c cidrplan.Claim, n node, at source.Ref, why string) {
+func (f *founded) unreadable(c cidrplan.Claim, n node, at source.Ref, why reason) {
 	f.ix.gapAt(finding.Unresolved, n.obj, at, "the "+string(c.Role)+" range in "+c.Says, why,
 		"this part of the cluster's ranges is unknown: overlaps with it and captures of it are not reported", "VPN302", "VPN401")
 }
@@ -159,18 +159,19 @@ func (f *founded) apiAddress(host string, n node, says string) {
 // podSysctl finds net.ipv4.ip_forward=1 in a map or in a list of names and
 // values.
 func podSysctl(n node) (on bool, says string) {
-	for _, key := range []string{"net.ipv4.ip_forward", "net.ipv4.conf.all.forwarding"} {
-		text, has := n.get(key).scalar()
-		for _, item := range n.items() {
-			if item.get("name").text() == key {
-				text, has = item.get("value").scalar()
-			}
-		}
-		if on, says := forwards(key, strings.TrimSpace(text)); has && on {
-			return true, says
+	set := func(name string, value node) {
+		text, has := value.scalar()
+		if yes, how := forwards(normalSysctl(name), strings.TrimSpace(text)); has && yes && !on {
+			on, says = true, how
 		}
 	}
-	return false, ""
+	for _, key := range n.keys() {
+		set(key, n.get(key))
+	}
+	for _, item := range n.items() {
+		set(item.get("name").text(), item.get("value"))
+	}
+	return on, says
 }
 
 // forwards reports whether a setting turns IPv4 forwarding on.
@@ -179,9 +180,21 @@ func forwards(name, value string) (on bool, says string) {
 	return on, name + "=" + value
 }
 
+// cloudNetwork reports whether a kops cluster has its addresses from the cloud.
+func cloudNetwork(networking node) bool {
+	for _, key := range []string{"amazonvpc", "amazonVPC", "gce", "gcp"} {
+		if networking.get(key).exists() {
+			return true
+		}
+	}
+	return false
+}
+
 // readKops: v1alpha2 keeps the ranges in spec, v1alpha3 in spec.networking.
 // Without podCIDR and serviceClusterIPRange, kops takes the upper half of
-// nonMasqueradeCIDR for pods and its first eighth for services.
+// nonMasqueradeCIDR for pods and its first eighth for services. It has no
+// nonMasqueradeCIDR of its own on Google's network, and takes the network's own
+// for Amazon's CNI (kops, PerformAssignments).
 func readKops(f *founded, o *source.Object) {
 	spec := root(o).get("spec")
 	field := func(key string) node {
@@ -197,10 +210,14 @@ func readKops(f *founded, o *source.Object) {
 	pods := f.rangeOf(cidrplan.Pod, field("podCIDR"), "podCIDR")
 	services := f.rangeOf(cidrplan.Service, field("serviceClusterIPRange"), "serviceClusterIPRange")
 	text := whole.text()
-	if !whole.exists() {
+	if !whole.exists() && !cloudNetwork(spec.get("networking")) {
 		text = "100.64.0.0/10" // kops' own (FG B)
 	}
-	if p, err := netip.ParsePrefix(text); err == nil && p.Addr().Is4() && p.Bits() <= 24 {
+	// Inside the VPC, which pods with its addresses want, kops cuts them where no
+	// subnet is: they meet the network by design.
+	network, err := netip.ParsePrefix(field("networkCIDR").text())
+	ofVPC := func(p netip.Prefix) bool { return err == nil && network.Overlaps(p) }
+	if p, err := netip.ParsePrefix(text); err == nil && p.Addr().Is4() && p.Bits() <= 24 && !ofVPC(p) {
 		p = p.Masked()
 		if !pods {
 			upper := p.Addr().As4()

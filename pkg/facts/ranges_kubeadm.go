@@ -99,10 +99,10 @@ func (f *founded) kubeadmDocument(n node) {
 
 // documentsIn reads the documents in a string; what does not parse is a gap.
 func (f *founded) documentsIn(n node, says string) []node {
-	docs, ok := n.documents()
-	if !ok {
-		f.ix.gapAt(finding.Unresolved, n.obj, n.ref(), "the ranges in "+says, "it is not YAML as it stands here",
-			"ranges that it may declare are unknown", "VPN302", "VPN401")
+	docs, broken := n.documents()
+	for _, at := range broken {
+		f.ix.gapAt(finding.Unresolved, n.obj, at, "the ranges in "+says, because("it is not YAML as it stands here", "correct it, or lint what is made of it"),
+			"ranges that it may declare are unknown: overlaps with them and captures of them are not reported", "VPN302", "VPN401")
 	}
 	return docs
 }

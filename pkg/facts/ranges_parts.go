@@ -3,12 +3,14 @@ package facts
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/vpnlint/vpnlint/pkg/cidrplan"
+	"github.com/vpnlint/vpnlint/pkg/finding"
 	"github.com/vpnlint/vpnlint/pkg/grammar"
 	"github.com/vpnlint/vpnlint/pkg/source"
 )
@@ -86,7 +88,10 @@ func networkPart(o *source.Object) (class string, read func(*founded, *source.Ob
 		return weakClass, func(f *founded, o *source.Object) { f.kubeadmDocument(root(o)) }
 	case "talos.dev MachineConfig": // the others found a cluster
 		if !root(o).get("version").exists() {
-			return weakClass, func(f *founded, o *source.Object) { f.talosMachine(fieldsOf(root(o))) }
+			return weakClass, func(f *founded, o *source.Object) {
+				f.talosMachine(fieldsOf(root(o)))
+				f.talosManifests(o)
+			}
 		}
 	case "machineconfiguration.openshift.io MachineConfig", "bootstrap.cluster.x-k8s.io KubeadmConfigTemplate", "bootstrap.cluster.x-k8s.io KubeadmConfig":
 		if isMachineFiles(o) {
@@ -175,15 +180,9 @@ func (f *founded) calicoInstallation(spec node) {
 	for _, pool := range network.get("ipPools").items() {
 		f.partOf(cidrplan.Pod, pool.get("cidr"), "ipPools.cidr")
 	}
-	kind, has := spec.get("cni", "type").str()
-	if !has {
-		switch provider := spec.get("kubernetesProvider").text(); provider {
-		case "EKS", "GKE", "AKS":
-			return
-		}
-		kind = "Calico"
-	}
-	switch kind {
+	switch installedCNI(spec) {
+	case "":
+		return
 	case "Calico":
 		f.cniRanked("calico", spec.ref(), 0)
 	case "AmazonVPC":
@@ -192,12 +191,34 @@ func (f *founded) calicoInstallation(spec node) {
 	default:
 		return
 	}
-	forwarding := network.get("containerIPForwarding")
+	f.calicoForwarding(network.get("containerIPForwarding"), false)
+}
+
+// installedCNI is the plugin that Calico's operator installs, "" where the
+// cluster's provider brings one that nothing names.
+func installedCNI(spec node) string {
+	if kind, has := spec.get("cni", "type").str(); has {
+		return kind
+	}
+	switch spec.get("kubernetesProvider").text() {
+	case "EKS", "GKE", "AKS":
+		return ""
+	}
+	return "Calico"
+}
+
+// calicoForwarding reads the operator's switch; elsewhere: something that cannot
+// be seen may set it.
+func (f *founded) calicoForwarding(forwarding node, elsewhere bool) {
 	switch text, is := forwarding.str(); {
 	case text == "Enabled":
 		f.ForwardingOn = Switch{State: Present, Ref: forwarding.ref(), Why: "containerIPForwarding: Enabled"}
 	case is && placeholder(text) != "", forwarding.exists() && !is:
 		f.ForwardingOff = Switch{State: Unknown, Ref: forwarding.ref(), Why: "containerIPForwarding cannot be read"}
+		f.ForwardingOn = f.ForwardingOff // it may also be Enabled
+	case !forwarding.exists() && elsewhere:
+		f.ForwardingOff = Switch{State: Unknown, Ref: forwarding.ref(), Why: "containerIPForwarding may be set in values that are not in the tree"}
+		f.ForwardingOn = f.ForwardingOff
 	case forwarding.exists():
 		f.ForwardingOff = Switch{State: Present, Ref: forwarding.ref(), Why: "containerIPForwarding: " + clip(text)}
 	default:
@@ -233,6 +254,25 @@ func isCiliumConfig(o *source.Object) bool {
 	return o.Name == "cilium-config" && o.Kind == "ConfigMap"
 }
 
+// ciliumConfig reads the data of Cilium's ConfigMap.
+func (f *founded) ciliumConfig(at, data node) {
+	f.cniRanked("cilium", at.ref(), 1)
+	f.ciliumSourceCheck(at, data.get("enable-source-ip-verification"), data.get("cni-chaining-mode"), false, "enable-source-ip-verification")
+	f.podMTU(data.get("mtu"), "mtu")
+	for _, key := range []string{"ipv4-native-routing-cidr", "ipv6-native-routing-cidr"} {
+		if e := grammar.ParsePrefix(data.get(key).text(), 0); e.Valid && !e.Bare {
+			f.nativeRouting = append(f.nativeRouting, e.Prefix)
+		}
+	}
+	if mode := data.get("ipam").text(); mode == "" || mode == "cluster-pool" {
+		for _, key := range []string{"cluster-pool-ipv4-cidr", "cluster-pool-ipv6-cidr"} {
+			if n := data.get(key); n.text() != "" {
+				f.rangesIn(cidrplan.Claim{Role: cidrplan.Pod, Says: key, Strength: cidrplan.Declared, Part: true}, n, 0, n.text(), " ,")
+			}
+		}
+	}
+}
+
 func (f *founded) cniConfigMap(o *source.Object) {
 	data := root(o).get("data")
 	switch {
@@ -247,21 +287,7 @@ func (f *founded) cniConfigMap(o *source.Object) {
 		f.flannelConfig(data.get("net-conf.json"))
 		f.tuning(data.get("cni-conf.json"))
 	case isCiliumConfig(o):
-		f.cniRanked("cilium", root(o).ref(), 1)
-		f.ciliumSourceCheck(root(o), data.get("enable-source-ip-verification"), data.get("cni-chaining-mode"), false, "enable-source-ip-verification")
-		f.podMTU(data.get("mtu"), "mtu")
-		for _, key := range []string{"ipv4-native-routing-cidr", "ipv6-native-routing-cidr"} {
-			if e := grammar.ParsePrefix(data.get(key).text(), 0); e.Valid && !e.Bare {
-				f.nativeRouting = append(f.nativeRouting, e.Prefix)
-			}
-		}
-		if mode := data.get("ipam").text(); mode == "" || mode == "cluster-pool" {
-			for _, key := range []string{"cluster-pool-ipv4-cidr", "cluster-pool-ipv6-cidr"} {
-				if n := data.get(key); n.text() != "" {
-					f.rangesIn(cidrplan.Claim{Role: cidrplan.Pod, Says: key, Strength: cidrplan.Declared, Part: true}, n, 0, n.text(), " ,")
-				}
-			}
-		}
+		f.ciliumConfig(root(o), data)
 	}
 }
 
@@ -269,11 +295,21 @@ func (f *founded) cniConfigMap(o *source.Object) {
 // numbers; a script fills them in on the node.
 var barePlaceholder = regexp.MustCompile(`:\s*__[A-Za-z0-9_]+__`)
 
-// cniPlugins reads a CNI configuration: one plugin or a list of them.
-func cniPlugins(n node) []node {
-	text := barePlaceholder.ReplaceAllString(n.text(), ": 0")
+// cniPlugins reads a CNI configuration: one plugin or a list of them. What is no
+// JSON is a gap, unless something fills it in.
+func (ix *index) cniPlugins(n node, says string) []node {
+	text := barePlaceholder.ReplaceAllStringFunc(n.text(), func(hole string) string { // places stay what they are
+		return ":" + strings.Repeat(" ", len(hole)-len(":0")) + "0"
+	})
 	var tree map[string]any
-	if json.Unmarshal([]byte(text), &tree) != nil || tree == nil {
+	err := json.Unmarshal([]byte(text), &tree)
+	var wrong *json.SyntaxError
+	if errors.As(err, &wrong) && text != "" && placeholder(text) == "" {
+		at := min(max(int(wrong.Offset)-1, 0), len(text)-1)
+		ix.gapAt(finding.Unresolved, n.obj, n.part(at, at+1), "what "+says+" sets in the pods", because("it is no JSON: "+wrong.Error()+"", "correct it"),
+			"it may turn forwarding on or off: VPN101 does not count it", "VPN101")
+	}
+	if err != nil || tree == nil {
 		return nil
 	}
 	conf := node{obj: n.obj, ptr: n.ptr, val: tree, ok: true}
@@ -285,7 +321,7 @@ func cniPlugins(n node) []node {
 
 func (f *founded) calicoConfig(n node) {
 	f.cniRanked("calico", n.ref(), 1)
-	plugins := cniPlugins(n)
+	plugins := f.ix.cniPlugins(n, "cni_network_config")
 	at := slices.IndexFunc(plugins, func(p node) bool { return p.get("type").text() == "calico" })
 	if at < 0 {
 		f.ForwardingOff = Switch{State: Unknown, Ref: n.ref(), Why: "cni_network_config cannot be read"}
@@ -304,7 +340,7 @@ func (f *founded) calicoConfig(n node) {
 
 // tuning: the cluster's own CNI chain may set sysctls in every pod (FG D1.6).
 func (f *founded) tuning(n node) {
-	if on, says := tunedOn(cniPlugins(n)); on {
+	if on, says := tunedOn(f.ix.cniPlugins(n, "cni-conf.json")); on {
 		f.ForwardingOn = Switch{State: Present, Ref: n.ref(), Why: "the tuning plugin sets " + says}
 	}
 }
@@ -426,6 +462,7 @@ func (cs *clusterSet) clusterOfPool(o *source.Object) *founded {
 func (f *founded) containerNodePool(o *source.Object) {
 	spec := root(o).get("spec")
 	f.nodePool(spec.get("nodeConfig"))
+	f.pools[len(f.pools)-1].object = o
 	f.block(cidrplan.Claim{Role: cidrplan.Pod, Part: true}, spec.get("networkConfig", "podIpv4CidrBlock"), "podIpv4CidrBlock")
 	f.secondary(cidrplan.Claim{Role: cidrplan.Pod, Part: true}, f.subnet, spec.get("networkConfig", "podRange"))
 }
@@ -467,5 +504,6 @@ func (f *founded) settleForwarding(why, of string, pools []poolClaim) {
 	if len(forwarding) < len(pools) {
 		f.ForwardingOn.State = Unknown
 		f.ForwardingOn.Why += " in some " + of + " only"
+		f.mixedPools = pools
 	}
 }

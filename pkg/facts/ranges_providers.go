@@ -32,6 +32,8 @@ func declareProvider(d *declaration) bool {
 		d.class, d.fallback, d.read = "eks", "cluster", readCrossplaneEKS
 	case kind == "KubernetesCluster" && crossplane(group, "containerservice.azure"):
 		d.class, d.fallback, d.read = "aks", "cluster", readCrossplaneAKS
+	case kind == "ManagedCluster" && group == "containerservice.azure.com":
+		d.class, d.fallback, d.read = "aks", "cluster", readASOManagedCluster
 	default:
 		return false
 	}
@@ -245,7 +247,7 @@ func (f *founded) block(like cidrplan.Claim, n node, says string) {
 	switch {
 	case is && text == "":
 	case strings.HasPrefix(text, "/"):
-		f.unreadable(like, n, n.ref(), text+" is a size only: Google chooses the addresses when the cluster is made")
+		f.unreadable(like, n, n.ref(), because(text+" is a size only: Google chooses the addresses when the cluster is made", writeRangeInPlan))
 	default:
 		f.rangeAs(like, n)
 	}
@@ -309,7 +311,7 @@ func (f *founded) secondary(like cidrplan.Claim, subnet *source.Object, n node) 
 			return
 		}
 	}
-	f.unreadable(like, n, n.ref(), "the subnetwork that has it is not in the tree")
+	f.unreadable(like, n, n.ref(), notInTree("the subnetwork that has it", "lint it together with that subnetwork, or write the range into the plan"))
 }
 
 // managed resolves Crossplane's references of a field to other resources of a
@@ -384,6 +386,25 @@ func readCrossplaneAKS(f *founded, o *source.Object) {
 	}
 	for _, subnet := range f.managed(o, "network.azure", "Subnet", single(spec.get("defaultNodePool")), "vnetSubnetId") {
 		f.rangeOf(cidrplan.Node, subnetSpec(subnet).get("addressPrefixes"), "addressPrefixes of subnet "+subnet.Name)
+	}
+	f.podsOfNodes = network.get("networkPlugin").text() == "azure" && network.get("networkPluginMode").text() != "overlay"
+}
+
+// readASOManagedCluster reads AKS as Azure Service Operator makes it. Subnets
+// are named by an id of Azure or by a reference; neither is followed.
+func readASOManagedCluster(f *founded, o *source.Object) {
+	network := root(o).get("spec", "networkProfile")
+	for _, field := range []struct {
+		role cidrplan.Role
+		keys []string
+	}{
+		{cidrplan.Pod, []string{"podCidr", "podCidrs"}},
+		{cidrplan.Service, []string{"serviceCidr", "serviceCidrs"}},
+		{cidrplan.DNS, []string{"dnsServiceIP"}},
+	} {
+		for _, key := range field.keys {
+			f.rangeOf(field.role, network.get(key), key)
+		}
 	}
 	f.podsOfNodes = network.get("networkPlugin").text() == "azure" && network.get("networkPluginMode").text() != "overlay"
 }

@@ -2,6 +2,7 @@ package facts
 
 import (
 	"net/url"
+	"slices"
 
 	"github.com/vpnlint/vpnlint/pkg/cidrplan"
 	"github.com/vpnlint/vpnlint/pkg/source"
@@ -14,6 +15,7 @@ import (
 // ranges, so that only a control plane's has defaults.
 func readTalos(f *founded, o *source.Object) {
 	top := root(o)
+	f.talosManifests(o)
 	pods, services := f.talosMachine(fieldsOf(top))
 	if top.get("machine", "type").text() != "controlplane" {
 		return
@@ -27,6 +29,20 @@ func readTalos(f *founded, o *source.Object) {
 	}
 	if !network.get("cni").exists() {
 		f.cniRanked("flannel", network.ref(), 2)
+	}
+}
+
+// talosManifests: a CNI is installed by manifests that stand in the configuration.
+func (f *founded) talosManifests(o *source.Object) {
+	for _, doc := range f.ix.inlined()[o.ID] {
+		switch doc.get("kind").text() {
+		case "ConfigMap":
+			if doc.get("metadata", "name").text() == "cilium-config" {
+				f.ciliumConfig(doc, doc.get("data"))
+			}
+		case "Installation":
+			f.calicoInstallation(doc.get("spec"))
+		}
 	}
 }
 
@@ -63,11 +79,29 @@ func (f *founded) talosMachine(conf fields) (pods, services bool) {
 	return pods, services
 }
 
+// nodeFilter is the field from which Talos' nodes choose their address.
+const nodeFilter = "nodeIP.validSubnets"
+
+// dropWideFilters: where the networks to choose from hold the cluster's own pods or
+// services, they are a filter, and the nodes' range lies somewhere in them. Talos
+// leaves addresses of pods and services out of its choice.
+func (f *founded) dropWideFilters() {
+	holdsOwn := func(wide cidrplan.Claim) bool {
+		return slices.ContainsFunc(f.claims, func(c cidrplan.Claim) bool {
+			return (c.Role == cidrplan.Pod || c.Role == cidrplan.Service) && c.Strength != cidrplan.Evidence &&
+				wide.Prefix.Bits() < c.Prefix.Bits() && wide.Prefix.Contains(c.Prefix.Addr())
+		})
+	}
+	f.claims = slices.DeleteFunc(f.claims, func(c cidrplan.Claim) bool {
+		return c.Role == cidrplan.Node && c.Says == nodeFilter && holdsOwn(c)
+	})
+}
+
 // talosNodes: the networks from which nodes choose their address; a leading ! takes one out.
 func (f *founded) talosNodes(n node) {
 	for _, item := range n.texts() {
 		if text := item.text(); text != "" && text[0] != '!' {
-			f.rangeOf(cidrplan.Node, item, "nodeIP.validSubnets")
+			f.rangeOf(cidrplan.Node, item, nodeFilter)
 		}
 	}
 }

@@ -159,7 +159,7 @@ networking: {podSubnet: 10.1.0.0/16, serviceSubnet: 10.2.0.0/20}
 kubeadmConfigPatches: ["{{ patch }}: ["]
 `, `pod 10.1.0.0/16 podSubnet @ 10.1.0.0/16
 service 10.2.0.0/20 serviceSubnet @ 10.2.0.0/20
-gap the ranges in kubeadmConfigPatches: it is not YAML as it stands here`},
+gap the ranges in kubeadmConfigPatches: it is not YAML as it stands here; correct it, or lint what is made of it`},
 		{"k3s, a comma list, a YAML list and a string", `
 apiVersion: k3s.io/v1
 kind: Config
@@ -364,7 +364,7 @@ spec: {clusterNetwork: {pod: {cidrBlock: /14}, service: {cidrBlock: 10.2.0.0/20}
 `, `api 172.16.0.0/28 controlPlaneCidrBlock @ 172.16.0.0/28
 node 10.8.0.0/20 subnet nodes @ 10.8.0.0/20
 service 10.2.0.0/20 service.cidrBlock @ 10.2.0.0/20
-gap the pod range in pod.cidrBlock: /14 is a size only: Google chooses the addresses when the cluster is made`},
+gap the pod range in pod.cidrBlock: /14 is a size only: Google chooses the addresses when the cluster is made; write the range into the plan`},
 		{"eksctl", `
 apiVersion: eksctl.io/v1alpha5
 kind: ClusterConfig
@@ -410,7 +410,7 @@ apiVersion: container.cnrm.cloud.google.com/v1beta1
 kind: ContainerCluster
 metadata: {name: c}
 spec: {ipAllocationPolicy: {clusterIpv4CidrBlock: /14, servicesIpv4CidrBlock: ""}}
-`, "gap the pod range in clusterIpv4CidrBlock: /14 is a size only: Google chooses the addresses when the cluster is made"},
+`, "gap the pod range in clusterIpv4CidrBlock: /14 is a size only: Google chooses the addresses when the cluster is made; write the range into the plan"},
 		{"Config Connector, secondary ranges by name, and those of node pools", gkeCluster + `
 ---
 apiVersion: container.cnrm.cloud.google.com/v1beta1
@@ -432,7 +432,7 @@ apiVersion: container.cnrm.cloud.google.com/v1beta1
 kind: ContainerCluster
 metadata: {name: c}
 spec: {subnetworkRef: {name: gone}, ipAllocationPolicy: {clusterSecondaryRangeName: pods}}
-`, "gap the pod range in secondary range pods: the subnetwork that has it is not in the tree"},
+`, "gap the pod range in secondary range pods: the subnetwork that has it is not in the tree; lint it together with that subnetwork, or write the range into the plan"},
 		{"Crossplane GCP, by reference", `
 apiVersion: container.gcp.upbound.io/v1beta2
 kind: Cluster
@@ -671,6 +671,8 @@ service 100.64.0.0/13 serviceClusterIPRange @ 100.64.0.0/13`},
 			`node 172.20.32.0/19 subnet a @ 172.20.32.0/19
 pod 100.96.0.0/11? kops' default podCIDR
 service 100.64.0.0/13? kops' default serviceClusterIPRange`},
+		{"kops with Amazon's CNI takes the cloud's addresses", "apiVersion: kops.k8s.io/v1alpha3\nkind: Cluster\nmetadata: {name: k}\nspec: {networking: {amazonVPC: {}, networkCIDR: 172.21.0.0/16}}\n",
+			`node 172.21.0.0/16 networkCIDR @ 172.21.0.0/16`},
 		{"Submariner, comma lists", `
 apiVersion: submariner.io/v1alpha1
 kind: Submariner

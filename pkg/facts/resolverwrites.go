@@ -12,25 +12,26 @@ func (r *tunnelReader) resolverCommand(c command, own bool) {
 	}
 	w, is := shell.WritesResolver(c.cmd)
 	res := &r.t.Resolver
+	reached, _ := c.reached()
 	switch {
-	case !is, w.Append && !r.resolverScripted:
+	case !is, reached == Absent, w.Append && !r.resolverScripted:
 		// The resolvers that stood there are asked first.
 		return
-	case own && w.Known && !c.conditional && r.resolverScripted && res.Rewrites == Present:
+	case own && w.Known && reached == Present && r.resolverScripted && res.Rewrites == Present:
 		if !w.Append {
 			res.Servers = nil
 		}
 		for _, s := range w.Servers {
 			res.Servers = appendNew(res.Servers, s)
 		}
-	case own && w.Known && !c.conditional && res.Rewrites != Present && !r.resolverScripted:
+	case own && w.Known && reached == Present && res.Rewrites != Present && !r.resolverScripted:
 		res.Rewrites, res.Split, res.ReachesCluster = Present, Absent, ""
 		res.Servers, res.Ref, res.Why = w.Servers, c.ref(), c.says()
 		r.resolverScripted = true
 	default:
 		if res.Rewrites != Unknown {
 			res.Rewrites, res.Ref, res.Why = Unknown, c.ref(), c.says()
-			r.missed(c.says()+" writes /etc/resolv.conf, and who writes it last is not known", c.ref(), aspectResolver)
+			r.missed(because(c.says()+" writes /etc/resolv.conf, and who writes it last is not known", noAdvice), c.ref(), aspectResolver)
 		}
 		r.resolverScripted = true
 	}

@@ -5,8 +5,6 @@ import (
 	"slices"
 
 	"github.com/vpnlint/vpnlint/pkg/cidrplan"
-	"github.com/vpnlint/vpnlint/pkg/grammar"
-	"github.com/vpnlint/vpnlint/pkg/shell"
 	"github.com/vpnlint/vpnlint/pkg/source"
 )
 
@@ -23,8 +21,13 @@ func readRewrites(ix *index, cs *clusterSet, pods []*podView, agents []Agent) {
 				continue
 			}
 			w := rewriteReader{ix: ix, cs: cs, p: p, t: t, local: prefixesAt(t.Local), remote: remote}
-			w.scripts()
+			rules := natRules(p, t)
+			if rules.hidden {
+				continue // the guard may be in what cannot be seen
+			}
+			w.scripts(rules)
 			if p.pod.HostNetwork.Value == "true" && !cs.tied(p.object) {
+				w.guarded = rules.exempts(natFlows{w.local, w.remote})
 				scope := &masqScope{ix: ix, cs: cs, f: cs.one(p.object), pods: pods}
 				for _, read := range nodeMasquerades() {
 					for _, m := range read(scope) {
@@ -43,6 +46,8 @@ type rewriteReader struct {
 	p             *podView
 	t             *Tunnel
 	local, remote []netip.Prefix
+	// guarded are destinations that the pod's own rules leave alone on the host.
+	guarded []netip.Prefix
 }
 
 // add notes a rule for packets from sources, with what it leaves alone.
@@ -50,8 +55,12 @@ func (w *rewriteReader) add(ref source.Ref, says string, sources, exempt []netip
 	if len(sources) > 0 && !cidrplan.Overlaps(sources, w.local) {
 		return
 	}
-	if hit := cidrplan.Subtract(w.remote, exempt); len(hit) > 0 {
-		w.t.Rewrites = append(w.t.Rewrites, Rewrite{Ref: ref, Says: says, Prefixes: written(hit)})
+	from := w.local
+	if len(sources) > 0 {
+		from = cidrplan.Intersect(w.local, sources)
+	}
+	if hit := cidrplan.Subtract(cidrplan.Subtract(w.remote, exempt), w.guarded); len(hit) > 0 {
+		w.t.Rewrites = append(w.t.Rewrites, Rewrite{Ref: ref, Says: says, Sources: written(from), Prefixes: written(hit)})
 	}
 }
 
@@ -95,12 +104,7 @@ func (w *rewriteReader) agents(agents []Agent) {
 		if !known || a.Cluster != name || a.Ref.IsZero() || a.Kind == agentCilium || ownRangesExempt(a.Kind) || a.List.Source != "explicit" && a.List.Source != "default" {
 			continue
 		}
-		var exempt []netip.Prefix
-		for _, text := range a.Effective {
-			if p, err := netip.ParsePrefix(text); err == nil {
-				exempt = append(exempt, p)
-			}
-		}
+		exempt := parsedTexts(a.Effective)
 		at := a.List.Ref
 		if at.IsZero() {
 			at = a.Ref
@@ -109,60 +113,63 @@ func (w *rewriteReader) agents(agents []Agent) {
 	}
 }
 
-// scripts reads the pod's own rules. Any rule that looks at the policy, or that
-// leaves the remote network alone, is taken for the guard: where it stands among
-// the others is not judged.
-func (w *rewriteReader) scripts() {
-	var hits []Rewrite
-	for _, c := range w.p.containers {
-		for _, cmd := range c.commands() {
-			if cmd.opaque {
-				return // the guard may be in what cannot be seen
-			}
-			if cmd.cmd == nil || cmd.cmd.OtherNetNS {
-				continue
-			}
-			rule, is := shell.IPTables(cmd.cmd)
-			if !is || rule.Table != "nat" || rule.Chain != "POSTROUTING" || rule.Op == "D" {
-				continue
-			}
-			to := matched(rule.Destination)
-			switch {
-			case !rule.Known, rule.Policy.Set:
-				return
-			case rule.Target == "ACCEPT" || rule.Target == "RETURN":
-				if !rule.Destination.Set || rule.Destination.Negate || cidrplan.Overlaps(to, w.remote) {
-					return
-				}
-			case rule.Target == "MASQUERADE" || rule.Target == "SNAT":
-				from := matched(rule.Source)
-				if rule.Source.Set && cidrplan.Overlaps(from, w.local) == rule.Source.Negate || rule.Mark.Set || rule.Protocol.Set {
-					continue
-				}
-				hit := w.remote
-				switch {
-				case rule.Destination.Set && rule.Destination.Negate:
-					hit = cidrplan.Subtract(w.remote, to)
-				case rule.Destination.Set:
-					hit = cidrplan.Intersect(w.remote, to)
-				}
-				if len(hit) > 0 {
-					hits = append(hits, Rewrite{Ref: cmd.ref(), Says: clip(cmd.says()), Prefixes: written(cidrplan.Union(hit, nil))})
-				}
-			}
-		}
+// scripts asks the pod's own rules, in their order. What they rewrite to is an address
+// that the tunnel carries all the same where the local selectors hold it.
+func (w *rewriteReader) scripts(rules *natTables) {
+	own, says := w.ownAddress()
+	carried := func(r natRule) bool {
+		return r.own && own == Present || len(r.source) > 0 && cidrplan.Overlaps(r.source, w.local)
 	}
-	w.t.Rewrites = append(w.t.Rewrites, hits...)
+	found := map[source.Ref]int{}
+	for _, hit := range rules.run(natFlows{w.local, w.remote}, carried) {
+		at, has := found[hit.rule.ref]
+		if !has {
+			at = len(w.t.Rewrites)
+			found[hit.rule.ref] = at
+			made := Rewrite{Ref: hit.rule.ref, Says: hit.rule.says, Sources: []string{}, Prefixes: []string{}}
+			if hit.rule.own && own == Unknown {
+				made.Unless = says
+			}
+			w.t.Rewrites = append(w.t.Rewrites, made)
+		}
+		add := func(list *[]string, more []netip.Prefix) {
+			*list = written(cidrplan.Union(parsedTexts(*list), more))
+		}
+		add(&w.t.Rewrites[at].Sources, hit.from)
+		add(&w.t.Rewrites[at].Prefixes, hit.to)
+	}
 }
 
-func matched(m shell.Match) []netip.Prefix {
+func parsedTexts(list []string) []netip.Prefix {
 	var out []netip.Prefix
-	if m.Set && m.Known {
-		for _, p := range grammar.ParsePrefixes(m.Text, 0, ",") {
-			if p.Valid {
-				out = append(out, p.Prefix)
-			}
+	for _, text := range list {
+		if p, err := netip.ParsePrefix(text); err == nil {
+			out = append(out, p)
 		}
 	}
 	return out
+}
+
+// ownAddress: the local selectors hold the address that the pod itself has, which is
+// its node's on the host network. says is what would have to hold where that is not
+// known.
+func (w *rewriteReader) ownAddress() (held Known, says string) {
+	if w.p.pod.HostNetwork.Value == "true" {
+		return w.carriesNodes(nil), "the node's own address is one of those"
+	}
+	says = "the pod's own address is one of those"
+	f := w.cs.one(w.p.object)
+	if f == nil || w.cs.tied(w.p.object) {
+		return Unknown, says
+	}
+	switch pods := f.prefixes(cidrplan.Pod); {
+	case len(pods) == 0:
+		return Unknown, says
+	case cidrplan.Contains(w.local, pods):
+		return Present, says
+	case cidrplan.Overlaps(w.local, pods):
+		return Unknown, says
+	default:
+		return Absent, says
+	}
 }

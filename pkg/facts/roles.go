@@ -241,6 +241,9 @@ const (
 
 // readRole decides the role of a pod from its containers and their tunnels.
 func readRole(p *podView) (Role, string) {
+	if p.made != nil {
+		return p.made.role, p.made.why
+	}
 	var lead *containerView
 	role, why := None, "no VPN in it"
 	apps := p.applications()
@@ -319,6 +322,9 @@ func (p *podView) applications() []string {
 
 // partOf decides what one data plane container does.
 func (p *podView) partOf(c *containerView) (part, string) {
+	if p.made != nil {
+		return p.made.side, p.made.why
+	}
 	if does, why := c.partOfFamily(); does != "" {
 		return does, why
 	}

@@ -27,7 +27,7 @@ type script struct {
 	Moved bool
 	// State Unknown: the container runs a file that cannot be seen; Why says so.
 	State Known
-	Why   string
+	Why   reason
 	Path  string // of a file
 	// Env are the known variables of its container.
 	Env map[string]string
@@ -63,11 +63,11 @@ func (c *containerView) words(list node) []word {
 	for _, item := range list.items() {
 		text, is := item.str()
 		if !is {
-			out = append(out, word{value{State: Unknown, Ref: item.ref(), Moved: true, Why: "it is no string"}, item})
+			out = append(out, word{value{State: Unknown, Ref: item.ref(), Moved: true, Why: because("it is no string", quoteIt)}, item})
 			continue
 		}
 		// A ${NAME} is the shell's own here, so the text counts as known.
-		v := c.expand(value{State: Present, Text: text, Ref: item.ref()})
+		v := c.expand(value{State: Present, Text: text, Ref: item.ref(), Moved: item.moved()})
 		out = append(out, word{v, item})
 	}
 	return out

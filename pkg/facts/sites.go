@@ -78,7 +78,7 @@ func (ix *index) selectors(o *source.Object, n node) []PrefixAt {
 			continue
 		}
 		if !e.Valid {
-			ix.gapAt(finding.Unresolved, o, item.ref(), "the VPN range \""+clip(text)+"\" of "+nameOf(o).String(), "it is no prefix",
+			ix.gapAt(finding.Unresolved, o, item.ref(), "the VPN range \""+clip(text)+"\" of "+nameOf(o).String(), because("it is no prefix", correctIt),
 				"this destination is not held against the cluster's ranges and exemption lists", "VPN201", "VPN202", "VPN401")
 			continue
 		}

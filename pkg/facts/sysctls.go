@@ -125,6 +125,12 @@ func kubeletLists(o *source.Object) []kubeletList {
 	switch groupOf(o) + " " + o.Kind {
 	case "kubelet.config.k8s.io KubeletConfiguration":
 		out = config(top)
+	case "machineconfiguration.openshift.io KubeletConfig":
+		out = config(spec.get("kubeletConfig"))
+	case " ConfigMap": // what kubeadm keeps of the kubelets' configuration
+		if text := top.get("data", "kubelet"); o.Name == "kubelet-config" && text.exists() {
+			out = patchLists(text)
+		}
 	case "kubeadm.k8s.io InitConfiguration", "kubeadm.k8s.io JoinConfiguration":
 		out = extraArgs(top.get("nodeRegistration", "kubeletExtraArgs"))
 	case "controlplane.cluster.x-k8s.io KubeadmControlPlane":
@@ -137,7 +143,8 @@ func kubeletLists(o *source.Object) []kubeletList {
 		kubelet := top.get("machine", "kubelet")
 		out = append(config(kubelet.get("extraConfig")), extraArgs(kubelet.get("extraArgs"))...)
 	case "k3s.io Config":
-		out = argList(top.get("kubelet-arg"))
+		// A key with a plus adds to what other files of the node say.
+		out = append(argList(top.get("kubelet-arg")), argList(top.get("kubelet-arg+"))...)
 	case "kops.k8s.io Cluster", "kops.k8s.io InstanceGroup":
 		out = config(spec.get("kubelet"))
 	case "eksctl.io ClusterConfig":

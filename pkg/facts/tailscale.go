@@ -8,9 +8,13 @@ import (
 func (r *tunnelReader) tailscale() {
 	t := r.t
 	t.Kind, t.Side, t.Interface = "mesh", "mesh", "tailscale0"
+	if r.pod.made != nil {
+		r.tailscaleProxy(r.pod.made)
+		return
+	}
 	if dir := r.c.env("TS_EXPERIMENTAL_VERSIONED_CONFIG_DIR"); dir.State == Present {
 		t.UserSpace, t.Routes.State, t.Resolver.Rewrites, t.Masquerade.State = Unknown, Unknown, Unknown, Unknown
-		r.missed("TS_EXPERIMENTAL_VERSIONED_CONFIG_DIR holds the settings", dir.Ref, aspectRoutes, aspectResolver, aspectMasquerade)
+		r.missed(because("TS_EXPERIMENTAL_VERSIONED_CONFIG_DIR holds the settings", noAdvice), dir.Ref, aspectRoutes, aspectResolver, aspectMasquerade)
 		t.KillSwitch = Switch{State: Absent, Ref: t.ContainerRef, Why: "the image has none"}
 		return
 	}
@@ -26,6 +30,24 @@ func (r *tunnelReader) tailscale() {
 		extra.Text = ""
 	}
 	r.tailscaleFlags(dashFlags(extra.Text), extra)
+}
+
+// tailscaleProxy reads a proxy of the operator, which configures it by a file of
+// its own: the resolver and routes of others are left alone unless a ProxyClass
+// asks for them (FG C6).
+func (r *tunnelReader) tailscaleProxy(m *maker) {
+	if v := r.c.env("TS_USERSPACE"); v.State == Present && !isOff(v.Text) {
+		r.t.UserSpace = Present
+	} else if v.State == Unknown {
+		r.t.UserSpace = Unknown
+	}
+	flags := map[string]string{}
+	at := value{State: Absent, Ref: m.asks.ref()}
+	if m.acceptRoutes.exists() {
+		flags["accept-routes"], at.Ref = "true", m.acceptRoutes.ref()
+	}
+	r.tailscaleFlags(flags, at)
+	r.t.Advertised = append(r.t.Advertised, m.advertised...)
 }
 
 // tailscaleFlags decides by the flags of `tailscale up`. Advertised routes are
@@ -70,10 +92,10 @@ func (r *tunnelReader) tailscaleFlags(flags map[string]string, at value) {
 		r.takesDefault(at.Ref, "--exit-node="+exit, "0.0.0.0/0", "::/0")
 		t.RepliesKept = Absent
 	case accepts:
-		r.unknownRoutes("--accept-routes takes the routes that the tailnet advertises", at.Ref)
+		r.unknownRoutes(because("--accept-routes takes the routes that the tailnet advertises", noAdvice), at.Ref)
 		t.RepliesKept = Unknown
 	case at.State == Unknown && r.namesEnv("TS_EXTRA_ARGS"):
-		r.unknownRoutes("TS_EXTRA_ARGS: "+at.Why, at.Ref)
+		r.unknownRoutes(at.Why.of("TS_EXTRA_ARGS: "), at.Ref)
 		t.RepliesKept = Unknown
 	default:
 		// Host routes to the tailnet's machines, in a table of their own.
@@ -102,8 +124,8 @@ func (r *tunnelReader) tailscaleOther() {
 		r.tailscaleFlags(dashFlags(all), value{State: Present, Ref: r.c.c.Ref})
 		return
 	}
-	r.unknownRoutes("the image's own start script decides", t.ContainerRef)
-	r.missed("the image's own start script decides", t.ContainerRef, aspectResolver)
+	r.unknownRoutes(because("the image's own start script decides", noAdvice), t.ContainerRef)
+	r.missed(because("the image's own start script decides", noAdvice), t.ContainerRef, aspectResolver)
 }
 
 // dashFlags reads --name=value, --name value and --name out of a command line.

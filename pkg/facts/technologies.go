@@ -54,7 +54,7 @@ func (r *tunnelReader) technology() {
 	case "stable-openvpn", "sergelogvinov-openvpn", "kube-openvpn", "d3vilh-openvpn", "hwdsl2-openvpn":
 		r.openVPN("/etc/openvpn/**/*.conf")
 	case "openvpn-generic":
-		r.openVPN(openVPNGlobs()...)
+		r.openVPNGeneric()
 	case "dperson-openvpn-client":
 		r.dperson()
 	case "wfg-openvpn-client":

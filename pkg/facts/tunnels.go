@@ -1,7 +1,9 @@
 package facts
 
 import (
+	"cmp"
 	"net/netip"
+	"slices"
 	"sort"
 	"strings"
 
@@ -65,6 +67,20 @@ type tunnelReader struct {
 	stops6, filterUnknown bool
 	// hookOpaque: a hook runs something that cannot be seen.
 	hookOpaque bool
+	// consequences are what commands bring about on some ways through their scripts, in
+	// the order of pending.
+	consequences map[string]*consequence
+	pending      []string
+	// jumped are the chains that OUTPUT leads to, chained rules of such that stop
+	// packets.
+	jumped  []string
+	chained []chained
+	// defaultGone are commands that take the pod's default route away, defaultBack:
+	// one gives it another beside the tunnel's.
+	defaultGone []command
+	defaultBack bool
+	// nftHooks are where packets come to the chains of nft that scripts declare.
+	nftHooks map[string]string
 	// hookSwitch: the kill switch is that of a hook or script.
 	hookSwitch bool
 	// resolverScripted: a hook or script writes the pod's resolver.
@@ -74,7 +90,7 @@ type tunnelReader struct {
 // lost is something that could not be seen.
 type lost struct {
 	what aspect
-	why  string
+	why  reason
 	ref  source.Ref
 }
 
@@ -139,55 +155,56 @@ func (r *tunnelReader) finish() Tunnel {
 	if t.Side == "server" && t.Clients.State == Absent {
 		t.Clients.State = Unknown
 	}
-	r.recordGap()
+	r.recordGaps()
 	return *t
 }
 
 // missed notes that an aspect could not be seen.
-func (r *tunnelReader) missed(why string, ref source.Ref, what ...aspect) {
+func (r *tunnelReader) missed(why reason, ref source.Ref, what ...aspect) {
 	for _, w := range what {
 		r.lost = append(r.lost, lost{w, why, ref})
 	}
 }
 
-// recordGap makes one gap of all that was missed and is still unknown.
-func (r *tunnelReader) recordGap() {
-	var what, why []string
-	rules := map[string]bool{}
-	var at source.Ref
+// recordGaps makes a gap of each place where something was missed that is still
+// unknown.
+func (r *tunnelReader) recordGaps() {
+	var places []source.Ref
+	for i, l := range r.lost {
+		r.lost[i].ref = cmp.Or(l.ref, r.t.ContainerRef)
+		if at := r.lost[i].ref; r.stateOf(l.what) == Unknown && !slices.Contains(places, at) {
+			places = append(places, at)
+		}
+	}
+	for _, at := range places {
+		r.recordGap(at)
+	}
+}
+
+func (r *tunnelReader) recordGap(at source.Ref) {
+	var what, why, rules []string
+	outside := false
 	for _, l := range r.lost {
-		if r.stateOf(l.what) != Unknown {
+		if l.ref != at || r.stateOf(l.what) != Unknown {
 			continue
 		}
 		what = appendNew(what, string(l.what))
-		why = appendNew(why, l.why)
+		if !slices.ContainsFunc(why, func(said string) bool { return strings.Contains(said, l.why.text) }) {
+			why = append(why, l.why.said())
+		}
+		outside = outside || l.why.outside
 		for _, rule := range l.what.rules() {
-			rules[rule] = true
-		}
-		if at.IsZero() {
-			at = l.ref
+			rules = appendNew(rules, rule)
 		}
 	}
-	if len(what) == 0 {
-		return
-	}
-	if at.IsZero() {
-		at = r.t.ContainerRef
-	}
-	names := make([]string, 0, len(rules))
-	for rule := range rules {
-		names = append(names, rule)
-	}
-	sort.Strings(names)
+	sort.Strings(rules)
 	stay := " stay"
-	if len(names) == 1 {
+	if len(rules) == 1 {
 		stay = " stays"
 	}
 	r.pod.ix.gapAt(finding.Unresolved, r.pod.object, at,
-		"the "+join(what)+" of the "+r.t.FamilyTitle+" tunnel in container "+r.t.Container,
-		strings.Join(why, "; "),
-		"what this tunnel does to the pod's traffic is not judged: "+join(names)+stay+" silent about it",
-		names...)
+		"the "+join(what)+" of the "+r.t.FamilyTitle+" tunnel in container "+r.t.Container, reason{text: strings.Join(why, "; "), outside: outside},
+		"what this tunnel does to the pod's traffic is not judged: "+join(rules)+stay+" silent about it", rules...)
 }
 
 // carriesIPv6 tells whether the tunnel takes all of IPv6 or stops it. What an
@@ -245,15 +262,15 @@ func (r *tunnelReader) stateOf(a aspect) Known {
 func (a aspect) rules() []string {
 	switch a {
 	case aspectRoutes:
-		return []string{"VPN302", "VPN402"}
+		return []string{"VPN302", "VPN307", "VPN401", "VPN402"}
 	case aspectBypass:
-		return []string{"VPN302", "VPN310", "VPN311"}
+		return []string{"VPN302", "VPN310", "VPN311", "VPN408"}
 	case aspectResolver:
 		return []string{"VPN501"}
 	case aspectKillSwitch:
 		return []string{"VPN304"}
 	default:
-		return []string{"VPN109"}
+		return []string{"VPN109", "VPN110", "VPN111"}
 	}
 }
 

@@ -192,14 +192,18 @@ func (a runningAgent) misses(u *UnreadList, o *source.Object, key string) bool {
 				return true
 			case name.text() == o.Name && !reads:
 				u.Wrong, u.Ref, u.Expected = "path", mount.get("mountPath").ref(), source.Ref{}
-				u.Why = u.Agent + " mounts it at " + mount.get("mountPath").text() + " and reads " + masqConfig
+				u.Why = u.Agent + " mounts it at " + mount.get("mountPath").text() + " and reads " + a.where()
+				return true
+			case name.text() == o.Name && a.kind == agentUpstream && a.container.hasDirectory(masqConfig):
+				u.Wrong, u.Ref, u.Expected = "directory", mount.get("mountPath").ref(), source.Ref{}
+				u.Why = u.Agent + " mounts it as a directory at " + masqConfig + ", where it reads a file"
 				return true
 			case name.text() == o.Name:
 				if found, state := a.pod.ix.find("ConfigMap", o.Namespace, o.Name, a.pod.object); state != Present || found.ID != o.ID {
 					return false // another one of this name may be the agent's
 				}
 				u.Wrong, u.Expected = "key", cm.ref()
-				u.Why = u.Agent + " does not find the key " + key + " at " + masqConfig + ", where it reads" + itemsOf(cm)
+				u.Why = u.Agent + " does not find the key " + key + " at " + a.where() + ", where it reads" + itemsOf(cm)
 				return true
 			case reads:
 				others = append(others, name)
@@ -211,13 +215,16 @@ func (a runningAgent) misses(u *UnreadList, o *source.Object, key string) bool {
 		u.Wrong, u.Ref, u.Expected = "name", root(o).get("metadata", "name").ref(), others[0].ref()
 		u.Why = u.Agent + " mounts the ConfigMap " + others[0].text()
 		return true
-	case len(others) == 0 && ours && a.kind == agentUpstream && !slices.ContainsFunc(spec.get("volumes").items(), mayHoldFiles):
+	case len(others) == 0 && ours && a.kind != agentCilium && !slices.ContainsFunc(spec.get("volumes").items(), mayHoldFiles):
 		u.Wrong, u.Ref = "mount", a.container.c.Ref
-		u.Why = u.Agent + " mounts no ConfigMap at " + masqConfig
+		u.Why = u.Agent + " mounts no ConfigMap at " + a.where()
 		return true
 	}
 	return false
 }
+
+// where is the file, or the files, that the agent reads.
+func (a runningAgent) where() string { return dialectOf(a.kind).files[0] }
 
 // configMapsOf returns the ConfigMaps of a volume, projected ones too.
 func configMapsOf(volume node) []node {
@@ -287,7 +294,11 @@ func clusterResolver(p *podView) Switch {
 	switch {
 	case name == "None":
 		out.State = serversReach(servers, p.clusters)
-		out.Why = "dnsPolicy: None with the name servers " + clip(strings.Join(servers, ", "))
+		word := "name servers"
+		if len(servers) == 1 {
+			word = "name server"
+		}
+		out.Why = "dnsPolicy: None with the " + word + " " + clip(strings.Join(servers, ", "))
 	case out.State == Absent:
 		if len(servers) > 0 { // they come on top of the node's
 			if reach := serversReach(servers, p.clusters); reach != Absent {

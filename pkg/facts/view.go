@@ -21,6 +21,8 @@ type podView struct {
 	tied bool
 	// claims are the volume claim templates of a StatefulSet, by name.
 	claims map[string]bool
+	// made says what makes the pod, nil for one that stands in the tree.
+	made *maker
 }
 
 // container returns the container with a name, nil for none.
@@ -43,12 +45,14 @@ type containerView struct {
 
 	envRead bool
 	envList []namedValue // in order, expanded; later entries win
-	// envOpaque says why further variables may exist; "" when none can.
-	envOpaque string
+	// envOpaque says why further variables may exist, if they can.
+	envOpaque reason
 	envOpens  source.Ref
 
 	commandsRead bool
 	commandList  []command
+	// loadedBytes counts the bytes of rules that its scripts load.
+	loadedBytes int
 
 	mountsRead bool
 	mountList  []mount
@@ -67,7 +71,7 @@ type value struct {
 	// that offsets in Text mean nothing there.
 	Moved bool
 	// Why it is unknown.
-	Why string
+	Why reason
 }
 
 // within returns the place of the bytes [start, end) of Text.
@@ -99,7 +103,7 @@ func (c *containerView) env(key string) value {
 			return c.envList[i].value
 		}
 	}
-	if c.envOpaque != "" {
+	if c.envOpaque.holds() {
 		return value{State: Unknown, Ref: c.envOpens, Why: c.envOpaque}
 	}
 	return value{State: Absent, Ref: c.spec.ref()}
@@ -140,7 +144,7 @@ func (c *containerView) readEnv() {
 	}
 	c.envRead = true
 	if c.spec.unseen() {
-		c.envOpaque, c.envOpens = unseenWhy, c.spec.ref()
+		c.envOpaque, c.envOpens = unseen(), c.spec.ref()
 	}
 	for _, from := range c.spec.get("envFrom").items() {
 		c.readEnvFrom(from)
@@ -185,9 +189,11 @@ func (c *containerView) envEntry(entry node) value {
 	}
 	text, is := field.str()
 	if !is {
-		return value{State: Unknown, Ref: field.ref(), Why: "its value is no string"}
+		return value{State: Unknown, Ref: field.ref(), Why: because("its value is no string", quoteIt)}
 	}
-	return c.expand(literal(text, field.ref()))
+	v := literal(text, field.ref())
+	v.Moved = field.moved()
+	return c.expand(v)
 }
 
 // expand replaces $(NAME) by the variables read so far, as the kubelet does:
@@ -223,7 +229,7 @@ func (c *containerView) expand(v value) value {
 				i += end
 			case Unknown:
 				b.WriteString(text[i : i+end+1])
-				v.State, v.Why = Unknown, "$("+name+"): "+known.Why
+				v.State, v.Why = Unknown, known.Why.of("$("+name+"): ")
 				i += end
 			default:
 				b.WriteByte(text[i])
@@ -243,7 +249,7 @@ func (c *containerView) lookup(name string) value {
 			return c.envList[i].value
 		}
 	}
-	if c.envOpaque != "" && isVariableName(name) {
+	if c.envOpaque.holds() && isVariableName(name) {
 		return value{State: Unknown, Why: c.envOpaque}
 	}
 	return value{State: Absent}
@@ -272,7 +278,7 @@ func (c *containerView) envFromRef(entry, from node) value {
 			return value{State: Unknown, Ref: ref.ref(), Why: why}
 		}
 		if !data.has(key) {
-			return value{State: Unknown, Ref: ref.ref(), Why: data.title() + " has no key " + key}
+			return value{State: Unknown, Ref: ref.ref(), Why: because(data.title()+" has no key "+key, noAdvice)}
 		}
 		return data.value(key)
 	}
@@ -280,9 +286,9 @@ func (c *containerView) envFromRef(entry, from node) value {
 		if text, known := c.pod.downward(field.text()); known {
 			return value{State: Present, Text: text, Ref: field.ref(), Moved: true}
 		}
-		return value{State: Unknown, Ref: field.ref(), Why: field.text() + " is known only at run time"}
+		return value{State: Unknown, Ref: field.ref(), Why: because(field.text()+" is known only at run time", noAdvice)}
 	}
-	return value{State: Unknown, Ref: entry.ref(), Why: "its source is known only at run time"}
+	return value{State: Unknown, Ref: entry.ref(), Why: because("its source is known only at run time", noAdvice)}
 }
 
 // downward resolves the pod fields that the manifest itself tells.
@@ -303,7 +309,7 @@ func (p *podView) downward(path string) (string, bool) {
 func literal(text string, ref source.Ref) value {
 	v := value{State: Present, Text: text, Ref: ref}
 	if name := placeholder(text); name != "" {
-		v.State, v.Why = Unknown, name+" is filled in when the tree is applied"
+		v.State, v.Why = Unknown, filledIn(name)
 	}
 	return v
 }

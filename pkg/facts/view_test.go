@@ -69,7 +69,7 @@ containers:
 		if v.State != tt.state || v.Text != tt.text {
 			t.Errorf("%s: %s %q, want %s %q", tt.key, v.State, v.Text, tt.state, tt.text)
 		}
-		if v.State == Unknown && v.Why == "" {
+		if v.State == Unknown && !v.Why.holds() {
 			t.Errorf("%s: unknown without a reason", tt.key)
 		}
 	}
@@ -121,7 +121,7 @@ containers:
 		t.Errorf("decoded %q at %s", f.Text, f.Ref.Pointer)
 	}
 	for _, f := range c.files("/**") {
-		if f.State == Unknown && f.Why == "" {
+		if f.State == Unknown && !f.Why.holds() {
 			t.Errorf("%s is unknown without a reason", f.Path)
 		}
 	}

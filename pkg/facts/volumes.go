@@ -19,17 +19,21 @@ type bundle struct {
 
 // bundle resolves a ConfigMap or Secret that the pod names. It is nil, with the
 // reason, when its content cannot be seen.
-func (p *podView) bundle(kind, name string) (*bundle, string) {
+func (p *podView) bundle(kind, name string) (*bundle, reason) {
 	title := kind + " " + qualified(p.object.Namespace, name)
 	o, found := p.ix.find(kind, p.object.Namespace, name, p.object)
 	switch found {
 	case Absent:
 		if maker := p.ix.maker(name, p.object); kind == "Secret" && maker != nil {
-			return nil, title + " is made in the cluster by " + maker.Kind + " " + qualified(maker.Namespace, maker.Name)
+			return nil, because(title+" is made in the cluster by "+maker.Kind+" "+qualified(maker.Namespace, maker.Name),
+				"lint it together with a Secret of that name, which needs no keys in it")
 		}
-		return nil, title + " is not in the tree"
+		if kind == "Secret" {
+			return nil, notInTree(title, lintWithSecret)
+		}
+		return nil, notInTree(title, lintWithConfigMap)
 	case Unknown:
-		return nil, "several objects in the tree are called " + title
+		return nil, because("several objects in the tree are called "+title, "lint them one by one")
 	}
 	b := &bundle{object: o, where: map[string]node{}, coded: map[string]bool{}}
 	add := func(field string, coded bool) {
@@ -49,7 +53,7 @@ func (p *podView) bundle(kind, name string) (*bundle, string) {
 		b.keys = append(b.keys, key)
 	}
 	sort.Strings(b.keys)
-	return b, ""
+	return b, reason{}
 }
 
 // maker returns the object of the tree that makes a Secret of this name in the
@@ -87,21 +91,21 @@ func (b *bundle) value(key string) value {
 		if !n.exists() {
 			return value{State: Present, Ref: ref}
 		}
-		return value{State: Unknown, Ref: ref, Why: b.title() + " key " + key + " is no string"}
+		return value{State: Unknown, Ref: ref, Why: because(b.title()+" key "+key+" is no string", quoteIt)}
 	}
 	if strings.HasPrefix(strings.TrimSpace(text), "ENC[") {
-		return value{State: Unknown, Ref: ref, Why: b.title() + " is encrypted"}
+		return value{State: Unknown, Ref: ref, Why: because(b.title()+" is encrypted", "lint a decrypted copy, which needs no keys in it")}
 	}
 	if !b.coded[key] {
 		v := value{State: Present, Text: text, Ref: ref}
 		if name := placeholder(text); name != "" && !strings.Contains(text, "\n") {
-			v.State, v.Why = Unknown, name+" is filled in when the tree is applied"
+			v.State, v.Why = Unknown, filledIn(name)
 		}
 		return v
 	}
 	raw, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(text), ""))
 	if err != nil {
-		return value{State: Unknown, Ref: ref, Why: b.title() + " key " + key + " is not base64"}
+		return value{State: Unknown, Ref: ref, Why: because(b.title()+" key "+key+" is not base64", "encode it, or write it under stringData")}
 	}
 	return value{State: Present, Text: string(raw), Ref: ref}
 }
@@ -119,7 +123,7 @@ type mount struct {
 	ref   source.Ref
 	files []mountedFile
 	// opaque says why (further) files below path cannot be seen.
-	opaque string
+	opaque reason
 	// volume and sub name what is mounted, to find the same files in another
 	// container.
 	volume, sub string
@@ -132,7 +136,7 @@ type mountedFile struct {
 	State Known
 	// Ref is the string: Ref.Within works on it. For an unknown file the mount.
 	Ref source.Ref
-	Why string
+	Why reason
 }
 
 // files returns the files that match any of the globs ("*" within a name, "**"
@@ -155,7 +159,7 @@ func (c *containerView) files(globs ...string) []mountedFile {
 					add(f)
 				}
 			}
-			if m.opaque == "" || !reachesBelow(glob, m.path) {
+			if !m.opaque.holds() || !reachesBelow(glob, m.path) {
 				continue
 			}
 			at := m.path
@@ -186,7 +190,7 @@ func (c *containerView) file(name string) mountedFile {
 			return f
 		}
 	}
-	if m.opaque != "" {
+	if m.opaque.holds() {
 		return mountedFile{Path: name, State: Unknown, Ref: m.ref, Why: m.opaque}
 	}
 	return mountedFile{Path: name, State: Absent, Ref: m.ref}
@@ -220,7 +224,7 @@ func (c *containerView) readMounts() {
 	}
 	c.mountsRead = true
 	if c.spec.unseen() {
-		c.mountList = append(c.mountList, mount{path: "/", ref: c.spec.ref(), opaque: unseenWhy})
+		c.mountList = append(c.mountList, mount{path: "/", ref: c.spec.ref(), opaque: unseen()})
 	}
 	volumes := map[string]node{}
 	for _, v := range c.pod.spec.get("volumes").items() {
@@ -236,11 +240,11 @@ func (c *containerView) readMounts() {
 		volume, has := volumes[name]
 		switch {
 		case vm.get("subPathExpr").exists():
-			m.opaque = "the path inside volume " + name + " is known only at run time"
+			m.opaque = because("the path inside volume "+name+" is known only at run time", noAdvice)
 		case !has && c.pod.claims[name]:
-			m.opaque = "volume claim " + name + " is not in the tree"
+			m.opaque = notInTree("volume claim "+name, lintFileInstead)
 		case !has:
-			m.opaque = "volume " + name + " is not declared in the pod"
+			m.opaque = because("volume "+name+" is not declared in the pod", noAdvice)
 		default:
 			c.showVolume(&m, volume)
 		}
@@ -264,7 +268,7 @@ func (c *containerView) showVolume(m *mount, volume node) {
 		case sub == "":
 			at = path.Join(m.path, e.name)
 		case e.name == sub:
-			at, m.opaque = m.path, ""
+			at, m.opaque = m.path, reason{}
 		case strings.HasPrefix(e.name, sub+"/"):
 			at = path.Join(m.path, strings.TrimPrefix(e.name, sub+"/"))
 		default:
@@ -275,7 +279,7 @@ func (c *containerView) showVolume(m *mount, volume node) {
 }
 
 // volumeEntries lists what a volume holds, and why that may not be all.
-func (p *podView) volumeEntries(volume node) (entries []entry, opaque string) {
+func (p *podView) volumeEntries(volume node) (entries []entry, opaque reason) {
 	if cm := volume.get("configMap"); cm.exists() {
 		return p.projectBundle("ConfigMap", cm.get("name").text(), cm.get("items"))
 	}
@@ -283,13 +287,13 @@ func (p *podView) volumeEntries(volume node) (entries []entry, opaque string) {
 		return p.projectBundle("Secret", secret.get("secretName").text(), secret.get("items"))
 	}
 	if api := volume.get("downwardAPI"); api.exists() {
-		return p.projectDownward(api.get("items")), ""
+		return p.projectDownward(api.get("items")), reason{}
 	}
 	if projected := volume.get("projected"); projected.exists() {
-		var reasons []string
+		var reasons []reason
 		for _, s := range projected.get("sources").items() {
 			var more []entry
-			var why string
+			var why reason
 			switch {
 			case s.get("configMap").exists():
 				more, why = p.projectBundle("ConfigMap", s.get("configMap", "name").text(), s.get("configMap", "items"))
@@ -300,29 +304,32 @@ func (p *podView) volumeEntries(volume node) (entries []entry, opaque string) {
 			case s.get("serviceAccountToken").exists(), s.get("clusterTrustBundle").exists(), s.get("podCertificate").exists():
 				// Tokens and certificates: nothing that configures a tunnel.
 			default:
-				why = "a source of projected volume " + volume.get("name").text() + " is not known to vpnlint"
+				why = because("a source of projected volume "+volume.get("name").text()+" is not known to vpnlint", noAdvice)
 			}
 			entries = append(entries, more...)
-			if why != "" {
+			if why.holds() {
 				reasons = append(reasons, why)
 			}
 		}
-		return entries, strings.Join(reasons, "; ")
+		return entries, allOf(reasons)
 	}
 	name := volume.get("name").text()
-	for _, kind := range []struct{ field, says string }{
-		{"emptyDir", "volume " + name + " starts empty and is filled at run time"},
-		{"persistentVolumeClaim", "the content of volume claim " + volume.get("persistentVolumeClaim", "claimName").text() + " is not in the tree"},
-		{"hostPath", "the node's " + volume.get("hostPath", "path").text() + " is not in the tree"},
+	for _, kind := range []struct {
+		field string
+		why   reason
+	}{
+		{"emptyDir", because("volume "+name+" starts empty and is filled at run time", lintFileInstead)},
+		{"persistentVolumeClaim", notInTree("the content of volume claim "+volume.get("persistentVolumeClaim", "claimName").text(), lintFileInstead)},
+		{"hostPath", notInTree("the node's "+volume.get("hostPath", "path").text(), lintFileInstead)},
 	} {
 		if volume.get(kind.field).exists() {
-			return nil, kind.says
+			return nil, kind.why
 		}
 	}
-	return nil, "the content of volume " + name + " is not in the tree"
+	return nil, notInTree("the content of volume "+name, lintFileInstead)
 }
 
-func (p *podView) projectBundle(kind, name string, items node) (entries []entry, opaque string) {
+func (p *podView) projectBundle(kind, name string, items node) (entries []entry, opaque reason) {
 	data, why := p.bundle(kind, name)
 	if data == nil {
 		// With a list of items the paths are known even so.
@@ -332,7 +339,7 @@ func (p *podView) projectBundle(kind, name string, items node) (entries []entry,
 			}
 		}
 		if len(entries) > 0 {
-			return entries, ""
+			return entries, reason{}
 		}
 		return nil, why
 	}
@@ -340,7 +347,7 @@ func (p *podView) projectBundle(kind, name string, items node) (entries []entry,
 		for _, key := range data.keys {
 			entries = append(entries, entry{key, data.value(key)})
 		}
-		return entries, ""
+		return entries, reason{}
 	}
 	for _, item := range items.items() {
 		key, at := item.get("key").text(), item.get("path").text()
@@ -348,14 +355,14 @@ func (p *podView) projectBundle(kind, name string, items node) (entries []entry,
 			entries = append(entries, entry{clean(at), data.value(key)})
 		}
 	}
-	return entries, ""
+	return entries, reason{}
 }
 
 func (p *podView) projectDownward(items node) []entry {
 	var entries []entry
 	for _, item := range items.items() {
 		if at := item.get("path").text(); at != "" {
-			entries = append(entries, entry{clean(at), value{State: Unknown, Ref: item.ref(), Why: "pod fields are known only at run time"}})
+			entries = append(entries, entry{clean(at), value{State: Unknown, Ref: item.ref(), Why: because("pod fields are known only at run time", noAdvice)}})
 		}
 	}
 	return entries

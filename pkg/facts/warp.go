@@ -3,7 +3,7 @@ package facts
 // warp reads caomingjun/warp: Cloudflare decides the routes, and it masquerades
 // only when told to (FG C0 36).
 func (r *tunnelReader) warp() {
-	r.unknownRoutes("the far side decides its routes at run time", r.t.ContainerRef)
+	r.unknownRoutes(because("the far side decides its routes at run time", noAdvice), r.t.ContainerRef)
 	r.natIf("WARP_ENABLE_NAT")
 }
 

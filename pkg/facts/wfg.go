@@ -14,7 +14,7 @@ func (r *tunnelReader) wfg() {
 	}
 	if t.KillSwitch.State == Absent && t.Bypass.State == Present {
 		t.Bypass.State = Unknown
-		r.missed("the allowed subnets are used by the kill switch, which is off", t.Bypass.Ref, aspectBypass)
+		r.missed(because("the allowed subnets are used by the kill switch, which is off", noAdvice), t.Bypass.Ref, aspectBypass)
 	}
 	globs := []string{"/data/vpn/*.conf", "/data/vpn/*.ovpn"}
 	if name := r.c.env("CONFIG_FILE"); name.State == Present && name.Text != "" && !strings.Contains(name.Text, "*") {

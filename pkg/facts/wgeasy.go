@@ -63,11 +63,11 @@ func (r *tunnelReader) wgEasy() {
 	t.Masquerade = Switch{State: Absent, Ref: postUp.Ref, Why: "WG_POST_UP replaces the image's own rules and does not masquerade"}
 	if postUp.State == Unknown {
 		t.Masquerade.State = Unknown
-		r.missed("WG_POST_UP: "+postUp.Why, postUp.Ref, aspectMasquerade)
+		r.missed(postUp.Why.of("WG_POST_UP: "), postUp.Ref, aspectMasquerade)
 	}
 	r.hookVariable("WG_POST_UP")
 	if old == Unknown && t.Masquerade.State != before.State {
 		t.Masquerade.State = Unknown
-		r.missed("whether WG_POST_UP is read depends on the image's version, which its tag does not tell", postUp.Ref, aspectMasquerade)
+		r.missed(readByVersion("WG_POST_UP"), postUp.Ref, aspectMasquerade)
 	}
 }

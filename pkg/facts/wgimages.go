@@ -19,7 +19,7 @@ func (r *tunnelReader) wireGuardImage() {
 			// A hook does it in any case.
 		case masq.State == Unknown:
 			r.t.Masquerade = Switch{State: Unknown, Ref: masq.Ref, Why: "IPTABLES_MASQ is not known"}
-			r.missed("IPTABLES_MASQ: "+masq.Why, masq.Ref, aspectMasquerade)
+			r.missed(masq.Why.of("IPTABLES_MASQ: "), masq.Ref, aspectMasquerade)
 		case masq.Text == "0":
 			r.t.Masquerade = Switch{State: Absent, Ref: masq.Ref, Why: "IPTABLES_MASQ=0"}
 		default:

@@ -72,7 +72,7 @@ func (r *tunnelReader) wireGuard(globs ...string) {
 		switch {
 		case conf.Unknown:
 			complete = false
-			r.missed(path.Base(f.path)+" is filled in later", f.whole, needed...)
+			r.missed(filledInLater(path.Base(f.path)), f.whole, needed...)
 		case r.cut(conf.Problems, f, needed):
 			complete = false
 		case conf.Interface.Range != (grammar.Range{}) || len(conf.Peers) > 0:
@@ -85,7 +85,7 @@ func (r *tunnelReader) wireGuard(globs ...string) {
 	}
 	if len(confs) == 0 {
 		if complete {
-			r.missed("no WireGuard configuration is in view", t.ContainerRef, needed...)
+			r.missed(because("no WireGuard configuration is in view", lintWithVPNConfig), t.ContainerRef, needed...)
 		}
 		t.Bypass.State = Unknown
 		return
@@ -224,7 +224,7 @@ func (w *wgReader) peer(p grammar.Peer, table grammar.Word, iface string, f conf
 			// What wg refuses is reported for what it is, and no gap beside it.
 			w.complete = false
 			if a.Unknown || !meantAsRange(a.Text) {
-				w.missed("AllowedIPs "+clip(a.Text)+" is filled in later", f.at(a.Range), aspectRoutes)
+				w.missed(filledInLater("AllowedIPs "+clip(a.Text)), f.at(a.Range), aspectRoutes)
 			}
 		case a.Sign == '-':
 			// It takes a prefix away from the peer.
@@ -252,7 +252,7 @@ func (w *wgReader) table(in grammar.Interface, peers []Peer, f confText) {
 		// A table that nothing looks into, unless a hook adds the rule.
 		if addsRules(in) {
 			w.complete = false
-			w.missed("Table = "+clip(in.Table.Text)+" with rules of its own", f.at(in.Table.Range), aspectRoutes)
+			w.missed(because("Table = "+clip(in.Table.Text)+" with rules of its own", noAdvice), f.at(in.Table.Range), aspectRoutes)
 		}
 	}
 }
@@ -302,6 +302,7 @@ func (w *wgReader) hook(hook grammar.Word, iface string, f confText) {
 
 func (w *wgReader) finish() {
 	t := w.t
+	w.settle()
 	t.Side = joinSides(w.sides)
 	rt := &t.Routes
 	rt.Prefixes = w.routes

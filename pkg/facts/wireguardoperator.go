@@ -7,46 +7,90 @@ import (
 )
 
 // wireguardServers are the gateways that jodevsa's wireguard-operator makes of
-// its Wireguard objects: a Deployment of one pod, whose manifest is the object as
-// far as anybody writes one (FG C2). The agent always masquerades its pool, which
-// is the same for all; forwarding is the object's switch.
+// its Wireguard objects: a Deployment of one pod beside the object (FG C2;
+// jodevsa/wireguard-operator, controllers/wireguard_controller.go). The agent
+// always masquerades its pool, which is the same for all; forwarding is the
+// object's switch, which adds a privileged init container.
 func wireguardServers(ix *index, cs *clusterSet, catalog *images.Catalog) []*podView {
 	var out []*podView
 	for _, o := range ix.ofKind(operatorGroup, "Wireguard") {
-		p := newPodView(ix, template{o, root(o)}, cs.of(o), catalog)
-		p.tied = cs.tied(o)
-		p.pod.ClusterKnown = knownIf(!p.tied)
+		spec := root(o).get("spec")
+		m := &maker{
+			asks: spec, by: "wireguard-operator", role: Gateway, why: "wireguard-operator makes a server of it", side: partServer, namespaceKnown: true,
+		}
+		p := operatorWorkload(spec).view(ix, cs, catalog, m)
 		p.operatorServer(o)
 		out = append(out, p)
 	}
 	return out
 }
 
-const operatorAgent = "agent"
+const (
+	operatorAgent = "agent"
+	operatorImage = "ghcr.io/jodevsa/wireguard-operator/agent"
+)
 
+// operatorWorkload is the Deployment, as far as this program looks at one.
+func operatorWorkload(spec node) *workload {
+	w := newWorkload(spec, "Deployment", spec.obj.Namespace, spec.obj.Name+"-dep")
+	netAdmin := map[string]any{"add": []any{"NET_ADMIN"}}
+	w.set(madeTemplate, map[string]any{
+		"metadata": map[string]any{"labels": map[string]any{"app": "wireguard", "instance": spec.obj.Name}},
+		"spec": map[string]any{
+			"containers": []any{
+				map[string]any{
+					"name": "metrics", "image": operatorImage, "command": []any{"/usr/local/bin/prometheus_wireguard_exporter"},
+					"securityContext": map[string]any{
+						"runAsUser": int64(65534), "runAsNonRoot": true, "allowPrivilegeEscalation": false,
+						"capabilities": map[string]any{"drop": []any{"ALL"}, "add": []any{"NET_ADMIN"}},
+					},
+				},
+				map[string]any{
+					"name": operatorAgent, "image": operatorImage,
+					"securityContext": map[string]any{"allowPrivilegeEscalation": false, "capabilities": netAdmin},
+				},
+			},
+		},
+	})
+	w.take(madeTemplate+"/spec/nodeSelector", spec.get("nodeSelector"))
+	if on := spec.get("enableIpForwardOnPodInit"); on.boolean() == Present {
+		at := madeTemplate + "/spec/initContainers"
+		w.set(at, []any{map[string]any{
+			"name": "sysctl", "image": operatorImage, "command": []any{"/bin/sh"},
+			"args": []any{"-c", "echo 1 > /proc/sys/net/ipv4/ip_forward"}, "securityContext": map[string]any{"privileged": true},
+		}})
+		w.decided(at, on)
+	}
+	return w
+}
+
+// operatorServer fills the pod. It stands for a fixed program, so that neither
+// role nor tunnel are read from its containers.
 func (p *podView) operatorServer(o *source.Object) {
-	spec := p.spec.ref()
 	pod := p.pod
-	pod.Workload = "deploy/" + o.Name + "-dep"
-	pod.Role, pod.RoleWhy = Gateway, "wireguard-operator makes a server of it"
-	pod.Containers = []Container{{
-		Name: operatorAgent, Ref: spec, Stage: Main, ImageRef: spec, Family: "wireguard-operator", FamilyTitle: "wireguard-operator", DataPlane: true,
-		Privileged: Absent, Capabilities: []string{"NET_ADMIN"}, Dropped: []string{}, SecurityRef: spec,
-		NonRoot: Setting{State: Unknown, Ref: spec}, NeedsAdmin: Absent, UsesNetwork: Absent,
-		NeedsPrivilege: Switch{State: Unknown, Ref: spec}, Modules: []NamedRef{}, Listeners: []Listener{},
-	}}
+	pod.Role, pod.RoleWhy = readRole(p)
+	for _, c := range p.containers {
+		c.c.DataPlane = c.c.Name == operatorAgent
+	}
 	pod.Tunnels = []Tunnel{p.operatorTunnel()}
 	p.operatorClients(o, &pod.Tunnels[0])
-	pod.Inbound = []Inbound{}
+	pod.Inbound, pod.NodeProbes = []Inbound{}, []NamedRef{}
+	readPrivilegeNeeds(p)
+	readRejections(p)
 	readForwarding(p)
 	p.operatorForwarding()
-	pod.ClusterResolver = Switch{State: Unknown, Ref: spec}
-	pod.Egress = Egress{DenyByDefault: Unknown, TunnelOnly: Unknown, Policies: []source.Ref{}, Unenforced: Switch{State: Unknown, Ref: spec}}
+	for i := range pod.Containers {
+		pod.Containers[i].Listeners = []Listener{}
+	}
+	at := p.made.asks.ref()
+	pod.ClusterResolver = Switch{State: Unknown, Ref: at}
+	pod.Egress = Egress{DenyByDefault: Unknown, TunnelOnly: Unknown, Policies: []source.Ref{}, Unenforced: Switch{State: Unknown, Ref: at}}
+	p.mutated()
 	p.fillEmpty()
 }
 
 func (p *podView) operatorTunnel() Tunnel {
-	at := p.spec.ref()
+	at := p.made.asks.ref()
 	t := Tunnel{
 		Container: operatorAgent, ContainerRef: at, Family: "wireguard-operator", FamilyTitle: "wireguard-operator",
 		Kind: "wireguard", Side: "server", UserSpace: Absent, Interface: "wg0", Config: at,
@@ -64,23 +108,22 @@ func (p *podView) operatorTunnel() Tunnel {
 	if pool, valid := prefixAt(grammar.ParsePrefix("10.8.0.0/24", 0), at); valid {
 		t.Pool = append(t.Pool, pool)
 	}
-	if mtu := p.spec.get("mtu"); parseSize(mtu.text()) > 0 && parseSize(mtu.text()) <= 1<<16 {
+	if mtu := p.made.asks.get("mtu"); parseSize(mtu.text()) > 0 && parseSize(mtu.text()) <= 1<<16 {
 		t.MTU = MTU{Size: int(parseSize(mtu.text())), Ref: mtu.ref(), Says: "mtu: " + mtu.text()}
 	}
 	return t
 }
 
-// operatorForwarding reads enableIpForwardOnPodInit, which adds a privileged init
-// container. Without it nothing of the pod's own turns forwarding on.
+// operatorForwarding: whether the operator adds its init container is filled in
+// later.
 func (p *podView) operatorForwarding() {
-	field := p.spec.get("enableIpForwardOnPodInit")
-	on := field.boolean()
+	field := p.made.asks.get("enableIpForwardOnPodInit")
 	ipv4 := &p.pod.Forwarding.IPv4
-	if on == Absent || ipv4.State == Present {
+	if field.boolean() != Unknown || ipv4.State == Present {
 		return
 	}
-	ipv4.State = on
+	ipv4.State = Unknown
 	ipv4.Evidence = append(ipv4.Evidence, ForwardEvidence{
-		How: "image", Value: "1", Container: operatorAgent, Ref: field.ref(), Says: "enableIpForwardOnPodInit", Effective: on, When: "before",
+		How: "image", Value: "1", Container: operatorAgent, Ref: field.ref(), Says: "enableIpForwardOnPodInit", Effective: Unknown, When: "before",
 	})
 }

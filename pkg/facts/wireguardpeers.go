@@ -21,7 +21,7 @@ func (p *podView) operatorClients(server *source.Object, t *Tunnel) {
 		}
 		dns := spec.get("dns")
 		if !dns.exists() {
-			dns = p.spec.get("dns")
+			dns = p.made.asks.get("dns")
 		}
 		peer := Tunnel{Pool: t.Pool, Clients: Clients{
 			State: Present, Default: hasDefault(routes), Routes: routes, Resolvers: resolversIn(dns),

@@ -2,7 +2,10 @@ package facts
 
 // wireGuardUI reads ngoduykhanh/wireguard-ui, which writes the server's
 // configuration: without hooks there is no NAT (FG C0 44).
-func (r *tunnelReader) wireGuardUI() { r.hookVariable("WGUI_SERVER_POST_UP_SCRIPT") }
+func (r *tunnelReader) wireGuardUI() {
+	r.t.Side = "server" // where it brings the interface up itself, which makes it a data plane
+	r.hookVariable("WGUI_SERVER_POST_UP_SCRIPT")
+}
 
 // hookVariable reads a variable that holds shell commands of the interface.
 func (r *tunnelReader) hookVariable(key string) {

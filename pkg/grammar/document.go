@@ -25,9 +25,8 @@ type Document struct {
 
 // ParseDocuments reads the documents of a text. One that does not parse, as
 // template text does not, costs itself only and is left out; so are empty ones.
-// ok is false when some were left out that do not parse.
-func ParseDocuments(text string) (docs []*Document, ok bool) {
-	ok = true
+// broken are the lines that break those that do not parse.
+func ParseDocuments(text string) (docs []*Document, broken []Range) {
 	for start := 0; start <= len(text); {
 		end, next := len(text), len(text)+1
 		if i := strings.Index(text[start:], "\n---"); i >= 0 {
@@ -39,13 +38,16 @@ func ParseDocuments(text string) (docs []*Document, ok bool) {
 			}
 		}
 		d, err := parseDocument(text, start, end)
-		ok = ok && err == nil
+		if err != nil {
+			at := brokenLine(text[start:end])
+			broken = append(broken, Range{start + at.Start, start + at.End})
+		}
 		if d != nil {
 			docs = append(docs, d)
 		}
 		start = next
 	}
-	return docs, ok
+	return docs, broken
 }
 
 func parseDocument(text string, start, end int) (d *Document, err error) {

@@ -42,15 +42,16 @@ func TestDocumentPlaces(t *testing.T) {
 }
 
 func TestDocumentsThatDoNotParseCostThemselves(t *testing.T) {
-	docs, ok := ParseDocuments("a: 1\n---\n{{ .Values.x }}: [\n---\n\n---\nb: on\n")
-	if ok || len(docs) != 2 {
-		t.Fatalf("%d documents, ok %v; want 2, false", len(docs), ok)
+	const text = "a: 1\n---\n{{ .Values.x }}: [\n---\n\n---\nb: on\n"
+	docs, broken := ParseDocuments(text)
+	if len(docs) != 2 || len(broken) != 1 || text[broken[0].Start:broken[0].End] != "{{ .Values.x }}: [" {
+		t.Fatalf("%d documents, broken %v; want 2, and the line of the template", len(docs), broken)
 	}
 	if got := docs[1].Value.(map[string]any)["b"]; got != true {
 		t.Errorf("b is %v, want what Kubernetes reads: true", got)
 	}
-	if docs, ok := ParseDocuments("# nothing\n---\n"); !ok || len(docs) != 0 {
-		t.Errorf("%d documents, ok %v; want none, true", len(docs), ok)
+	if docs, broken := ParseDocuments("# nothing\n---\n"); len(broken) != 0 || len(docs) != 0 {
+		t.Errorf("%d documents, broken %v; want none", len(docs), broken)
 	}
 }
 

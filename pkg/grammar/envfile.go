@@ -154,26 +154,12 @@ func shellWord(text string, at, limit int) (value string, after int, known, quot
 			b.WriteString(text[i+1 : i+1+end])
 			i += end + 2
 		case c == '"':
-			i++
-			for i < len(text) && text[i] != '"' {
-				switch {
-				case text[i] == '\\' && i+1 < len(text) && strings.IndexByte("\\\"$`\n", text[i+1]) >= 0:
-					i++
-					if text[i] != '\n' {
-						b.WriteByte(text[i])
-					}
-				case text[i] == '$' || text[i] == '`':
-					known = false
-					b.WriteByte(text[i])
-				default:
-					b.WriteByte(text[i])
-				}
-				i++
-			}
-			if i >= len(text) {
+			end, plain := doubleQuoted(&b, text, i+1)
+			if end >= len(text) {
 				return b.String(), len(text), false, quoted
 			}
-			i++
+			known = known && plain
+			i = end + 1
 		case c == '\\' && i+1 < limit:
 			b.WriteByte(text[i+1])
 			i += 2
@@ -188,6 +174,29 @@ func shellWord(text string, at, limit int) (value string, after int, known, quot
 		}
 	}
 	return b.String(), min(i, len(text)), known, quoted
+}
+
+// doubleQuoted writes what stands between quotation marks from offset at, and
+// returns the offset of the closing one; plain: nothing in it is expanded.
+func doubleQuoted(b *strings.Builder, text string, at int) (end int, plain bool) {
+	plain = true
+	i := at
+	for i < len(text) && text[i] != '"' {
+		switch {
+		case text[i] == '\\' && i+1 < len(text) && strings.IndexByte("\\\"$`\n", text[i+1]) >= 0:
+			i++
+			if text[i] != '\n' {
+				b.WriteByte(text[i])
+			}
+		case text[i] == '$' || text[i] == '`':
+			plain = false
+			b.WriteByte(text[i])
+		default:
+			b.WriteByte(text[i])
+		}
+		i++
+	}
+	return i, plain
 }
 
 func nextLine(text string, at int) int {

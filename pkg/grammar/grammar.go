@@ -94,5 +94,5 @@ type Word struct {
 	Unknown bool
 }
 
-// Set reports whether the word is there.
+// Set reports whether the word is there at all; an empty one ("key =") has a place.
 func (w Word) Set() bool { return w != Word{} }

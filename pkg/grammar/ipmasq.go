@@ -2,8 +2,10 @@ package grammar
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -53,7 +55,7 @@ type IPMasq struct {
 	Problems       []Problem
 }
 
-// Flag is a boolean with its place.
+// Flag is a boolean of a configuration with the place of its value.
 type Flag struct {
 	Range
 	// Set: the key is there with a value; Value is false otherwise.
@@ -119,7 +121,7 @@ func (r *masqReader) read() {
 			r.problem(whole, Placeholder, false, "template text %q is filled in later", shorten(p))
 			return
 		}
-		r.problem(whole, Syntax, true, "neither YAML nor JSON: %s", yamlMessage(err))
+		r.problem(brokenLine(r.text), Syntax, true, "neither YAML nor JSON: %s", yamlMessage(err))
 		return
 	}
 	if doc.Kind == 0 || len(doc.Content) == 0 {
@@ -357,7 +359,58 @@ func kindName(n *yaml.Node) string {
 	return fmt.Sprintf("the string %q", shorten(n.Value))
 }
 
-// yamlMessage drops the library's own prefix.
+// yamlPlace is what the library says before its message: the line that it names
+// is often that of the construct around the mistake, and counts from 0 or from 1.
+var yamlPlace = regexp.MustCompile(`^(?:yaml: )?(?:line \d+: )?`)
+
 func yamlMessage(err error) string {
-	return shorten(strings.TrimPrefix(err.Error(), "yaml: "))
+	return shorten(strings.TrimPrefix(err.Error(), yamlPlace.FindString(err.Error())))
+}
+
+// brokenLine is the line that breaks a text which is no YAML: the one after the
+// longest beginning that is, of JSON where its reader stops. It is all of a text
+// that is too long to try.
+func brokenLine(text string) (at Range) {
+	const most, longest = 256, 1 << 16 // each line costs a parse of what is before
+	whole := Range{0, len(text)}
+	lines := strings.SplitAfter(text, "\n")
+	if len(lines) > most || len(text) > longest {
+		return whole
+	}
+	var wrong *json.SyntaxError
+	if flow := strings.TrimSpace(text); strings.HasPrefix(flow, "{") || strings.HasPrefix(flow, "[") {
+		if errors.As(jsonError(text), &wrong) {
+			return lineAt(text, int(wrong.Offset)-1)
+		}
+	}
+	defer func() { // the parser is not ours
+		if recover() != nil {
+			at = whole
+		}
+	}()
+	end := len(text)
+	for i, line := range slices.Backward(lines) {
+		start := end - len(line)
+		var doc yaml.Node
+		if i == 0 || yaml.Unmarshal([]byte(text[:start]), &doc) == nil {
+			return lineAt(text, start)
+		}
+		end = start
+	}
+	return whole
+}
+
+func jsonError(text string) error {
+	var value any
+	return json.Unmarshal([]byte(text), &value)
+}
+
+// lineAt is the line of an offset without the blanks around it.
+func lineAt(text string, offset int) Range {
+	offset = min(max(offset, 0), len(text))
+	start := strings.LastIndexByte(text[:offset], '\n') + 1
+	line, _, _ := strings.Cut(text[start:], "\n")
+	bare := strings.TrimSpace(line)
+	start += strings.Index(line, bare)
+	return Range{start, start + len(bare)}
 }

@@ -326,18 +326,6 @@ func (c *OpenVPN) IsServer() Known {
 	return Unknown
 }
 
-// IsClient is the opposite side of IsServer.
-func (c *OpenVPN) IsClient() Known {
-	switch c.IsServer() {
-	case Yes:
-		return No
-	case No:
-		return Yes
-	default:
-		return Unknown
-	}
-}
-
 // Server returns the client pool of "server NETWORK NETMASK". ok tells whether
 // the directive is there; the prefix may still be invalid or unknown.
 func (c *OpenVPN) Server() (pool Prefix, ok bool) {
@@ -449,7 +437,7 @@ func route(d *Directive) (Route, bool) {
 	return Route{}, false
 }
 
-// Redirect is a redirect-gateway directive (FG E2.5).
+// Redirect is a redirect-gateway directive with its flags (FG E2.5).
 type Redirect struct {
 	Range
 	// Def1: two /1 routes over the old default route, which stays.
@@ -522,18 +510,18 @@ func (c *OpenVPN) pushes(name string) []Directive {
 // the server pushes are dropped (FG E2.7).
 func (c *OpenVPN) RouteNoPull() (Directive, bool) { return c.Last("route-nopull") }
 
-// PullFilter is one pull-filter; the first whose prefix matches decides.
-type PullFilter struct {
+// pullFilter is one pull-filter; the first whose prefix matches decides.
+type pullFilter struct {
 	Range
 	Action string // accept | ignore | reject
 	Prefix Word
 }
 
-// PullFilters returns the filters in the order in which they are tried.
-func (c *OpenVPN) PullFilters() []PullFilter {
-	var out []PullFilter
+// pullFilters returns the filters in the order in which they are tried.
+func (c *OpenVPN) pullFilters() []pullFilter {
+	var out []pullFilter
 	for _, d := range c.All("pull-filter") {
-		out = append(out, PullFilter{Range: d.Range, Action: d.Arg(0).Text, Prefix: d.Arg(1)})
+		out = append(out, pullFilter{Range: d.Range, Action: d.Arg(0).Text, Prefix: d.Arg(1)})
 	}
 	return out
 }
@@ -552,7 +540,7 @@ func (c *OpenVPN) Pulls(option string) Known {
 			return No
 		}
 	}
-	for _, f := range c.PullFilters() {
+	for _, f := range c.pullFilters() {
 		if f.Prefix.Unknown {
 			return Unknown
 		}
@@ -598,9 +586,6 @@ func (c *OpenVPN) Port() Word {
 	}
 	return c.firstArg("port")
 }
-
-// ClientConfigDir returns the directory of per-client files (FG E2.4).
-func (c *OpenVPN) ClientConfigDir() Word { return c.firstArg("client-config-dir") }
 
 func (c *OpenVPN) firstArg(name string) Word {
 	d, _ := c.Last(name)

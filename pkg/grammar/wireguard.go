@@ -35,7 +35,8 @@ type Interface struct {
 	PreUp, PostUp, PreDown, PostDown []Word
 }
 
-// Peer is one [Peer] section.
+// Peer is one [Peer] section. What it does not have is the zero Word or an empty
+// list.
 type Peer struct {
 	// Range is that of the section: from its header to its last key.
 	Range

@@ -37,7 +37,7 @@ related(targets) := array.concat(
 )
 
 # What the far side makes of a pod's address.
-fate(targets) := sprintf("the far side expects %s: %s", ["node addresses", concat("; ", sort(reasons(targets)))]) if {
+fate(targets) := sprintf("the far side expects node addresses, and a request with a pod address gets no reply: %s", [concat("; ", sort(reasons(targets)))]) if {
 	count(reasons(targets)) > 0
 }
 

@@ -2,6 +2,8 @@
 # description: What several rules ask of a pod.
 package vpnlint.lib.pods
 
+import data.vpnlint.lib.text
+
 # Pods whose own kernel must forward the packets of other hosts.
 forwarders contains pod if {
 	some pod in input.facts.pods
@@ -9,9 +11,33 @@ forwarders contains pod if {
 	pod.forwarding.needed == "present"
 }
 
+# Those of them through which IPv4 goes.
+forwarders4 contains pod if {
+	some pod in forwarders
+	pod.forwarding.ipv4.carried != "absent"
+}
+
 # A test of a chart runs when somebody asks for it, sends nothing that was to be
 # protected, and can be repeated.
 helm_test(pod) if pod.object.helm == "test"
+
+# What IPv4 forwarding is in a new sandbox until something of the manifest writes
+# it, and what becomes of packets then: "at 0, ...", "as the node ...".
+left(pod) := sprintf("at 0, which the cluster's CNI writes into every new pod (%s): %s", [pod.forwarding.ipv4.turned_off_by, dropped(pod)]) if {
+	pod.forwarding.ipv4.turned_off == "present"
+}
+
+left(pod) := sprintf("as the node handed it to the sandbox; where that is 0, %s", [dropped(pod)]) if {
+	pod.forwarding.ipv4.turned_off != "present"
+}
+
+# What a gateway that does not forward does.
+dropped(pod) := sprintf("%s reach the gateway itself, and its kernel drops every packet for anything behind it", [clients(pod)])
+
+# "clients of container vpn".
+clients(pod) := "clients" if count(data_plane(pod)) == 0
+
+clients(pod) := sprintf("clients of %s", [text.containers(data_plane(pod))]) if count(data_plane(pod)) > 0
 
 # The names of the containers that carry the VPN's packets.
 data_plane(pod) := {c.name | some c in pod.containers; c.data_plane}
@@ -19,6 +45,27 @@ data_plane(pod) := {c.name | some c in pod.containers; c.data_plane}
 # All containers that run while the VPN runs: they share its routes, its
 # resolver and its network namespace (C1, C2).
 sharing(pod) := {c.name | some c in pod.containers; c.stage != "init"}
+
+# What the address plan calls the owner of a VPN's ranges: "Deployment edge/wg".
+owner(named) := sprintf("%s %s", [named.kind, named.name]) if named.namespace == ""
+
+owner(named) := sprintf("%s %s/%s", [named.kind, named.namespace, named.name]) if named.namespace != ""
+
+# The containers that share the network with the VPN of an owner. OPA indexes the
+# inner comprehension by its key.
+# regal ignore:prefer-set-or-object-rule
+sharing_with := {name: names |
+	some carrier in carriers
+
+	# regal ignore:comprehension-term-assignment
+	name := carrier.owner
+	names := {c | some other in carriers; other.owner == name; some c in other.containers}
+}
+
+carriers := [{"owner": owner(pod.object), "containers": sharing(pod)} |
+	some pod in input.facts.pods
+	count(pod.tunnels) > 0
+]
 
 # The container to run a check of the tunnel in, "" for none: a finding must
 # not vanish because its check cannot be made out.

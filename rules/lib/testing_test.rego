@@ -34,16 +34,16 @@ switch(state) := {"state": state, "ref": ref("/switch"), "why": "because"}
 pod(given) := made(
 	{
 		"id": "vpn", "object": {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "vpn", "name": "vpn", "helm": ""},
-		"workload": "deploy/vpn", "ref": ref("/spec/template/spec"), "metadata": ref("/spec/template/metadata"),
+		"namespace": "vpn", "maker": "", "workload": "deploy/vpn", "ref": ref("/spec/template/spec"), "metadata": ref("/spec/template/metadata"),
 		"labels": {}, "annotations": {}, "replicas": 1, "replicas_ref": ref("/spec/replicas"),
 		"surge": {"state": "absent", "value": "", "ref": nowhere}, "state_per_replica": false,
-		"runs_to_completion": false, "per_node": false, "sysctls": [], "rejections": [], "attached": switch("absent"),
+		"runs_to_completion": false, "per_node": false, "sysctls": [], "rejections": [], "injected": [], "attached": switch("absent"),
 		"role": "gateway", "role_why": "a server", "unit": "apps/vpn", "clusters": [], "cluster_known": "present",
 		"host_network": {"state": "absent", "value": "false", "ref": nowhere},
 		"dns_policy": {"state": "absent", "value": "ClusterFirst", "ref": nowhere},
 		"cluster_resolver": switch("present"),
 		"containers": [container({})], "forwarding": forwarding([]), "tunnels": [], "needs": [], "gates": [],
-		"host_pid": off, "host_ipc": off, "shared_processes": off, "mentions": [], "inbound": [],
+		"host_pid": off, "host_ipc": off, "shared_processes": off, "mentions": [], "inbound": [], "node_probes": [],
 		"src_valid_mark": sysctls("absent", []), "loose_filter": sysctls("absent", []), "ipv6_off": sysctls("absent", []),
 		"egress": egress("absent"),
 	},
@@ -119,7 +119,7 @@ forwarding(evidence) := {
 }
 
 family(given) := made(
-	{"state": "absent", "evidence": [], "turned_off": "absent", "turned_off_by": "", "turned_off_ref": nowhere},
+	{"state": "absent", "evidence": [], "carried": "present", "turned_off": "absent", "turned_off_by": "", "turned_off_ref": nowhere},
 	given,
 )
 
@@ -127,7 +127,7 @@ evidence(given) := made(
 	{
 		"how": "script", "value": "1", "container": "vpn", "ref": ref("/command"),
 		"says": "sysctl -w net.ipv4.ip_forward=1", "effective": "present", "when": "before",
-		"tolerant": false, "conditional": false,
+		"tolerant": false, "conditional": false, "target": "",
 	},
 	given,
 )
@@ -313,7 +313,10 @@ missed_pool(name) := {
 	"pool": ref("/taint"), "ref": ref("/spec/template/spec"), "why": "does not tolerate its taint dedicated=batch:NoSchedule",
 }
 
-rewrite(list) := {"ref": ref("/natOutgoing"), "says": "natOutgoing of IPPool pods", "prefixes": list}
+rewrite(list) := {
+	"ref": ref("/natOutgoing"), "says": "natOutgoing of IPPool pods", "sources": ["10.244.0.0/16"],
+	"prefixes": list, "unless": "",
+}
 
 # A list under a key that the agent does not read.
 unread_list(given) := made(
@@ -360,7 +363,7 @@ claim(role, prefix) := {
 	"strength": "declared", "owner": "", "idiom": "",
 }
 
-overlap(a, b, relation, set) := {"cluster": "prod", "a": a, "b": b, "relation": relation, "set": set}
+overlap(a, b, relation, set) := {"cluster": "prod", "a": a, "b": b, "relation": relation, "set": set, "more": 0}
 
 # One of each element, to hold the builders against the schema of the input.
 everything := {

@@ -17,6 +17,14 @@ containers(names) := sprintf("container %s", [set_list(names)]) if count({n | so
 
 containers(names) := sprintf("containers %s", [set_list(names)]) if count({n | some n in names}) != 1
 
+# The host in "http://user@ledger.billing.svc:8080/path".
+host(url) := regex.replace(regex.replace(url, `^[A-Za-z][A-Za-z0-9+.-]*://([^/@]*@)?`, ""), `[:/].*$`, "")
+
+# "Gluetun in container vpn"; the image alone where no container of the pod runs it.
+tunnel(t) := sprintf("%s in container %s", [t.family_title, t.container]) if t.container != ""
+
+tunnel(t) := t.family_title if t.container == ""
+
 # " of cluster prod", and nothing for a cluster without a name.
 of_cluster("") := ""
 

@@ -1,0 +1,256 @@
+package facts
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/vpnlint/vpnlint/pkg/grammar"
+	"github.com/vpnlint/vpnlint/pkg/shell"
+)
+
+// nftCommand reads a call of nft, and the file that it loads.
+func (r *tunnelReader) nftCommand(c command, iface string) {
+	rules, why := c.nftRules()
+	for _, rule := range rules {
+		r.nftables(rule, c, iface)
+	}
+	if state, _ := c.reached(); why.holds() && state != Absent {
+		r.opaqueHook(command{script: script{Why: why, Ref: c.ref()}})
+	}
+}
+
+// nftRules returns the rules of a call of nft, those of the file that it loads too;
+// why holds when some cannot be seen.
+func (c command) nftRules() (out []*shell.NFTRule, why reason) {
+	rules, _ := shell.NFTRules(c.cmd)
+	for _, rule := range rules {
+		if !rule.Opaque {
+			out = append(out, rule)
+			continue
+		}
+		text, hidden := c.loads(rule.File)
+		loaded, whole := shell.NFTFile(c.cmd, text)
+		switch {
+		case hidden.holds():
+			why = hidden
+		case !whole:
+			why = because("parts of the rules that nft loads stand elsewhere or are not to be understood", noAdvice)
+		default:
+			out = append(out, loaded...)
+		}
+	}
+	return out, why
+}
+
+// maxLoaded bounds the bytes of rules that the scripts of one container load.
+const maxLoaded = 16 << 20
+
+// loads is loaded within that bound.
+func (c command) loads(file shell.Word) (text string, why reason) {
+	if text, why = c.loaded(file); c.in != nil && !why.holds() {
+		if c.in.loadedBytes += len(text); c.in.loadedBytes > maxLoaded {
+			return "", because("the rules that scripts load are too long to be read to their end", noAdvice)
+		}
+	}
+	return text, why
+}
+
+// loaded returns the text of a file that a command reads: one that its script
+// wrote before, or a mounted one. why holds when it cannot be seen.
+func (c command) loaded(file shell.Word) (text string, why reason) {
+	name := file.Text
+	switch {
+	case name == "" || name == "-" || name == "/dev/stdin":
+		return "", because("what "+c.says()+" reads is known at run time only", noAdvice)
+	case !file.Known || !strings.HasPrefix(name, "/"):
+		return "", because("which file "+c.says()+" reads is known at run time only", noAdvice)
+	}
+	if text, known, found := c.written(name); found {
+		if !known {
+			return "", because("what a script writes into "+name+" is known at run time only", noAdvice)
+		}
+		return text, reason{}
+	}
+	if c.in == nil {
+		return "", notInTree("file "+name, noAdvice)
+	}
+	switch f := c.in.file(path.Clean(name)); f.State {
+	case Present:
+		return f.Text, reason{}
+	case Unknown:
+		return "", f.Why
+	default:
+		return "", because("file "+name+" is a part of the image", lintFileInstead)
+	}
+}
+
+// written returns what the commands before one put into a file.
+func (c command) written(name string) (text string, known, found bool) {
+	known = true
+	const maxBefore = 1000
+	list := c.before
+	if n := len(list); n > maxBefore {
+		list, known = list[n-maxBefore:], false
+	}
+	for _, b := range list {
+		if b.cmd == nil {
+			continue
+		}
+		in, appends, writes := shell.Writes(b.cmd, name)
+		if !writes {
+			continue
+		}
+		state, _ := b.reached()
+		if state == Absent {
+			continue
+		}
+		found = true
+		if !appends && state == Present {
+			text, known = "", true
+		}
+		if in.File != "" || in.Text == "" || state != Present {
+			known = false
+		}
+		text += in.Text
+	}
+	return text, known, found
+}
+
+// nftables reads one statement: masquerading, and what stops packets on their
+// way out.
+func (r *tunnelReader) nftables(rule *shell.NFTRule, c command, iface string) {
+	switch rule.Op {
+	case "delete", "destroy", "flush", "list", "reset", "monitor", "":
+		return
+	}
+	if rule.Object == "chain" {
+		r.nftChain(rule, c)
+		return
+	}
+	if rule.Object != "rule" {
+		return
+	}
+	m := rule.Matches()
+	switch rule.Verdict {
+	case "masquerade", "snat":
+		r.nftMasquerade(rule, m, c, iface)
+	case "drop", "reject":
+		r.nftStops(rule, m, c, iface)
+	}
+}
+
+// nftChain notes where packets come to a chain, and the policy of the one that
+// what leaves goes through.
+func (r *tunnelReader) nftChain(rule *shell.NFTRule, c command) {
+	if r.nftHooks == nil {
+		r.nftHooks = map[string]string{}
+	}
+	if rule.Hook != "" {
+		r.nftHooks[nftName(rule)] = rule.Hook
+	}
+	if rule.Verdict != "drop" || r.nftHook(rule) != "output" {
+		return
+	}
+	r.stopsFamilies(c, rule.Family)
+}
+
+func nftName(rule *shell.NFTRule) string {
+	return rule.Family + " " + rule.Table + " " + rule.Chain
+}
+
+// nftHook is where packets come to the chain of a rule. A chain that is declared
+// elsewhere is told by the names that iptables has.
+func (r *tunnelReader) nftHook(rule *shell.NFTRule) string {
+	if rule.Hook != "" {
+		return rule.Hook
+	}
+	if hook, declared := r.nftHooks[nftName(rule)]; declared {
+		return hook
+	}
+	switch name := strings.ToLower(rule.Chain); name {
+	case "output", "input", "forward", "prerouting", "postrouting":
+		return name
+	}
+	return ""
+}
+
+// stopsFamilies: whatever leaves by IPv4, IPv6 or (inet) both is dropped.
+func (r *tunnelReader) stopsFamilies(c command, family string) {
+	if family != "ip" {
+		r.brings(c, "stops IPv6", func(k Known) {
+			r.stops6, r.filterUnknown = r.stops6 || k == Present, r.filterUnknown || k == Unknown
+		})
+	}
+	if family != "ip6" {
+		r.stopsTraffic(c)
+	}
+}
+
+func (r *tunnelReader) nftMasquerade(rule *shell.NFTRule, m shell.NFTMatch, c command, iface string) {
+	if i := slices.IndexFunc(rule.Body, func(w shell.Word) bool { return w.Text == "saddr" }); i >= 0 && i+1 < len(rule.Body) &&
+		rule.Body[i+1].Known && !strings.HasPrefix(rule.Body[i+1].Text, "{") && r.refusedSource(c, rule.Body[i+1], "the source (saddr) of a masquerade rule") {
+		return
+	}
+	m.Out.Text = plus(m.Out.Text)
+	// What enters the tunnel itself is another matter than the way back of the
+	// clients.
+	if isInterface(m.Out, iface) && !m.Out.Negate || !r.hidesPool(m.Source) || rule.Family == "ip6" {
+		return
+	}
+	r.masquerades(c)
+	out := OutInterface{Ref: c.ref(), Says: c.says()}
+	if m.Out.Set && m.Out.Known && !m.Out.Negate && !strings.Contains(m.Out.Text, ",") {
+		out.Name = m.Out.Text
+	}
+	r.masqueradesBy(c, out)
+}
+
+// plus writes a wildcard as iptables does.
+func plus(name string) string {
+	if stem, wild := strings.CutSuffix(name, "*"); wild {
+		return stem + "+"
+	}
+	return name
+}
+
+// nftStops: a rule that drops what would leave by another interface than the
+// tunnel's, or all that came so far.
+func (r *tunnelReader) nftStops(rule *shell.NFTRule, m shell.NFTMatch, c command, iface string) {
+	switch hook := r.nftHook(rule); {
+	case hook == "":
+		r.mayStop(c, because("where packets come to chain "+rule.Chain+" of nft is not in view", noAdvice))
+		return
+	case hook != "output" && hook != "postrouting", m.Part, m.Source.Set:
+		return
+	case m.Unclear:
+		r.mayStop(c, because("what rule "+c.says()+" looks at is not to be understood", noAdvice))
+		return
+	}
+	out := m.Out
+	if out.Set {
+		names := strings.Split(out.Text, ",")
+		out.Text = plus(names[0])
+		for _, n := range names {
+			if out.Negate && n != "lo" {
+				out.Text = plus(n)
+			}
+		}
+		if !(out.Negate && (isInterface(out, iface) || !out.Known) || !out.Negate && strings.HasPrefix(out.Text, "eth")) {
+			return
+		}
+	}
+	if !m.Destination.Set || m.Destination.Negate || strings.HasSuffix(m.Destination.Text, "/0") {
+		r.stopsFamilies(c, rule.Family)
+		return
+	}
+	if !m.Destination.Known {
+		r.mayStop(c, because("which destinations "+c.says()+" stops is not in view", noAdvice))
+		return
+	}
+	for _, p := range grammar.ParsePrefixes(m.Destination.Text, 0, ",") {
+		if p.Valid {
+			r.stopsRange(c, p)
+		}
+	}
+}

@@ -1,0 +1,195 @@
+package facts
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/vpnlint/vpnlint/pkg/grammar"
+	"github.com/vpnlint/vpnlint/pkg/images"
+)
+
+// byProgram recognises a container of an image that says nothing by the program
+// that its command runs: people install openvpn or wireguard-tools into a plain
+// system, or copy them into an image of their own. What such an image does by
+// itself is not known, its configuration decides.
+func (c *containerView) byProgram(catalog *images.Catalog) {
+	if c.image.Family != nil || c.image.LookAlike != nil || !c.mentionsTunnel() {
+		return
+	}
+	for _, cmd := range c.commands() {
+		if cmd.script.Kind != scriptCommand && cmd.script.Kind != scriptFile {
+			continue
+		}
+		if id := tunnelProgram(cmd.name(), cmd.args()); id != "" {
+			// The tag is the system's.
+			c.image.Family, c.image.By, c.image.Confidence, c.image.Version = catalog.Family(id), images.ByCommand, images.Low, images.Version{Text: c.image.Tag}
+			return
+		}
+	}
+}
+
+// tunnelProgram is the family that a program makes of its container, "" where it
+// only makes keys, asks, or stops something.
+func tunnelProgram(name string, args []string) string {
+	switch {
+	case name == "openvpn" && len(args) > 0 && startsOpenVPN(args):
+		return "openvpn-generic"
+	case name == "wg-quick" && len(args) > 1 && args[0] == "up":
+		return "wireguard-generic"
+	case name == "ipsec" && len(args) > 0 && args[0] == "start", name == "charon", name == "charon-systemd":
+		return "strongswan-generic"
+	case name == "tailscaled" && !slices.Contains(args, "--cleanup"):
+		return "tailscale-other"
+	case name == "openconnect" && len(args) > 0 && !slices.Contains(args, "--authenticate") && !slices.Contains(args, "--version"):
+		return "openconnect-client"
+	}
+	return ""
+}
+
+// mentionsTunnel is cheap: most containers of a tree run something else.
+func (c *containerView) mentionsTunnel() bool {
+	argv, _ := c.argv()
+	for _, w := range argv {
+		if mentionsProgram(w.Text) {
+			return true
+		}
+		for _, field := range strings.Fields(w.Text) {
+			if strings.HasPrefix(field, "/") {
+				if f := c.file(strings.TrimRight(field, ";")); f.State == Present && mentionsProgram(f.Text) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// byConfig recognises the one container of a pod that may change the network and
+// finds a tunnel's configuration where its program looks for it, whatever its
+// image is called. Where a tunnel is known already, another container that mounts
+// its configuration watches it.
+func (p *podView) byConfig(catalog *images.Catalog) {
+	var found *containerView
+	id := ""
+	for _, c := range p.containers {
+		if c.image.Family != nil {
+			return
+		}
+		if c.c.Stage == Init || c.image.LookAlike != nil || helperImage(c.image.Repository) || !c.mayUse("NET_ADMIN") && c.c.Privileged != Present {
+			continue
+		}
+		if !c.runsImage() {
+			continue // what it runs is in view, and is no tunnel
+		}
+		if is := c.tunnelConfig(); is != "" {
+			if found != nil {
+				return
+			}
+			found, id = c, is
+		}
+	}
+	if found != nil {
+		found.image.Family, found.image.By, found.image.Confidence = catalog.Family(id), images.ByConfig, images.Low
+		found.image.Version = images.Version{Text: found.image.Tag}
+	}
+}
+
+// runsImage: the image decides what runs, by its entrypoint or by a script of its
+// own that the command names.
+func (c *containerView) runsImage() bool {
+	if bareImage(c.image.Repository) {
+		return false
+	}
+	words, entrypoint := c.argv()
+	if entrypoint {
+		return true
+	}
+	return path.IsAbs(words[0].Text) && c.file(words[0].Text).State == Absent && (len(words) == 1 || strings.HasSuffix(words[0].Text, ".sh"))
+}
+
+func (c *containerView) tunnelConfig() string {
+	if len(c.spec.get("volumeMounts").items()) == 0 {
+		return ""
+	}
+	for _, f := range c.files("/etc/wireguard/*.conf", "/etc/openvpn/*.conf", "/etc/openvpn/*.ovpn", "/etc/openvpn/client/*.conf", "/etc/swanctl/**", "/etc/ipsec.conf") {
+		if f.State != Present || len(f.Text) > maxConfigBytes {
+			continue
+		}
+		switch text := strings.ToLower(f.Text); {
+		case strings.HasPrefix(f.Path, "/etc/wireguard/") && strings.Contains(text, "[interface]") && strings.Contains(text, "[peer]"):
+			return "wireguard-generic"
+		case strings.HasPrefix(f.Path, "/etc/openvpn/") && isOpenVPNConf(grammar.ParseOpenVPN(f.Text)):
+			return "openvpn-generic"
+		case strings.HasPrefix(f.Path, "/etc/swanctl/") && strings.Contains(text, "connections") && strings.Contains(text, "children"),
+			f.Path == "/etc/ipsec.conf" && strings.Contains(text, "conn "):
+			return "strongswan-generic"
+		}
+	}
+	return ""
+}
+
+func mentionsProgram(text string) bool {
+	for _, name := range []string{"openvpn", "wg-quick", "ipsec", "charon", "tailscaled", "openconnect"} {
+		if strings.Contains(text, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// startsOpenVPN tells a tunnel from a key that is made or a version that is asked
+// for.
+func startsOpenVPN(args []string) bool {
+	if first := args[0]; len(args) == 1 && !strings.HasPrefix(first, "-") {
+		return true // a lone argument is the configuration
+	}
+	for _, arg := range args {
+		switch arg {
+		case "--config", "--client", "--remote", "--server", "--dev":
+			return true
+		}
+	}
+	return false
+}
+
+// namedOpenVPNConfigs are the configuration files that the command line names.
+// A relative one lies below --cd or the working directory.
+func (r *tunnelReader) namedOpenVPNConfigs() []string {
+	var out []string
+	for _, cmd := range r.c.commands() {
+		kind := cmd.script.Kind
+		if cmd.opaque || kind != scriptCommand && kind != scriptFile {
+			continue
+		}
+		words := cmd.args()
+		if cmd.name() != "openvpn" {
+			if words = append([]string{firstText(cmd.words)}, words...); !strings.HasPrefix(words[0], "--") {
+				continue
+			}
+		}
+		dir := r.c.spec.get("workingDir").text()
+		var named []string
+		if len(words) == 1 && !strings.HasPrefix(words[0], "-") {
+			named = words
+		}
+		for i := 0; i+1 < len(words); i++ {
+			switch words[i] {
+			case "--config":
+				named = append(named, words[i+1])
+			case "--cd":
+				dir = words[i+1]
+			}
+		}
+		for _, name := range named {
+			if !path.IsAbs(name) {
+				if dir == "" {
+					continue // the image's own directory
+				}
+				name = path.Join(dir, name)
+			}
+			out = append(out, path.Clean(name))
+		}
+	}
+	return out
+}
