@@ -2,6 +2,7 @@ package loader
 
 import (
 	"archive/tar"
+	"compress/flate"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -24,7 +25,11 @@ func isArchiveName(name string) bool {
 	return strings.HasSuffix(name, ".tgz") || strings.HasSuffix(name, ".tar.gz")
 }
 
-var errNoChart = errors.New("it holds no chart: there is no Chart.yaml in its only directory")
+var (
+	errNoChart = errors.New("it holds no chart: there is no Chart.yaml in its only directory")
+	errTorn    = errors.New("the archive breaks off; pack the chart again, or download it again")
+	errDamaged = errors.New("the archive is damaged; pack the chart again, or download it again")
+)
 
 // archiveFile is one file of a packed chart; its name is the path inside the
 // chart's directory.
@@ -32,7 +37,8 @@ type archiveFile struct{ name, text string }
 
 // unpackChart reads the files of a packed chart. Names that lead out of the archive
 // and links are refused, as is what does not stay within the limits when it is
-// unpacked: Limits.FileBytes a file, Limits.OutputBytes together.
+// unpacked: Limits.FileBytes a file, Limits.OutputBytes together. With an error
+// come the files before it.
 func unpackChart(packed io.Reader, limits Limits) ([]archiveFile, error) {
 	zipped, err := gzip.NewReader(packed)
 	if err != nil {
@@ -46,38 +52,62 @@ func unpackChart(packed io.Reader, limits Limits) ([]archiveFile, error) {
 	var out []archiveFile
 	for {
 		head, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			// The checksum stands behind the end of the tar archive.
+			if _, rest := io.Copy(io.Discard, all); isDamage(rest) {
+				err = rest
+			}
+		}
 		switch {
 		case errors.Is(err, io.EOF):
 			if all.N == 0 {
-				return nil, tooLarge
+				return out, tooLarge
 			}
 			if len(out) == 0 {
 				return nil, errNoChart
 			}
 			return out, nil
 		case all.N == 0:
-			return nil, tooLarge
+			return out, tooLarge
 		case err != nil:
-			return nil, fmt.Errorf("it is no tar archive: %w", err)
+			return out, brokenArchive(err, "it is no tar archive")
 		case head.Typeflag == tar.TypeXGlobalHeader, head.FileInfo().IsDir():
 			continue
 		}
 		name, err := innerName(head)
 		if err != nil {
-			return nil, err
+			return out, err
 		}
 		if len(out) == maxChartFiles {
-			return nil, errManyFiles
+			return out, errManyFiles
 		}
 		text, err := readLimited(in, limits.FileBytes, head.Size)
 		if all.N == 0 {
-			return nil, tooLarge
+			return out, tooLarge
 		}
 		if err != nil {
-			return nil, fmt.Errorf("its file %q: %w", name, err)
+			return out, brokenArchive(err, fmt.Sprintf("its file %q", name))
 		}
 		out = append(out, archiveFile{name, strings.TrimPrefix(text, "\ufeff")})
 	}
+}
+
+// brokenArchive words the error with which the reading of an archive, or of what it
+// holds, has ended.
+func brokenArchive(err error, what string) error {
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return errTorn
+	case isDamage(err):
+		return errDamaged
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}
+
+// isDamage reports whether an error says that bytes of an archive have changed.
+func isDamage(err error) bool {
+	var corrupt flate.CorruptInputError
+	return errors.Is(err, gzip.ErrChecksum) || errors.As(err, &corrupt)
 }
 
 // innerName is the name of an archive's file below the chart's directory.
@@ -126,19 +156,22 @@ func openChart(t *tree, name string, limits Limits) (chartAt, *finding.Gap) {
 	return at, nil
 }
 
+// readArchive reads a packed chart. With an error come the files before it.
 func readArchive(t *tree, name string, limits Limits) ([]archiveFile, error) {
 	packed, err := t.readFile(name)
 	if err != nil {
 		return nil, err
 	}
 	files, err := unpackChart(strings.NewReader(packed.Text()), limits)
-	if err != nil {
-		return nil, err
+	if err == nil && !holdChart(files) {
+		err = errNoChart
 	}
-	if !slices.ContainsFunc(files, func(f archiveFile) bool { return f.name == "Chart.yaml" }) {
-		return nil, errNoChart
-	}
-	return files, nil
+	return files, err
+}
+
+// holdChart reports whether files of an archive are those of a chart.
+func holdChart(files []archiveFile) bool {
+	return slices.ContainsFunc(files, func(f archiveFile) bool { return f.name == "Chart.yaml" })
 }
 
 // archive is the shown path of the chart's archive, "" for a directory.

@@ -4,8 +4,14 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"fmt"
+	"io"
 	"strings"
 	"testing"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/vpnlint/vpnlint/pkg/testtree"
 )
 
 type entry struct {
@@ -82,5 +88,43 @@ func TestUnpackChart(t *testing.T) {
 				t.Errorf("want an error with %q, got %v", tc.want, err)
 			}
 		})
+	}
+}
+
+// TestTornArchives: a packed chart that breaks off is a chart that nobody can
+// read; what holds no Chart.yaml is none of ours, torn or not.
+func TestTornArchives(t *testing.T) {
+	t.Parallel()
+	packed := func(name string) []byte {
+		entries := []entry{file("vpn/"+name, "name: vpn")}
+		for i := range 1000 {
+			entries = append(entries, file(fmt.Sprintf("vpn/templates/%d.yaml", i), fmt.Sprint(i*i*7919)))
+		}
+		whole, err := io.ReadAll(packEntries(t, entries))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return whole
+	}
+	torn := func(name string) string {
+		whole := packed(name)
+		return string(whole[:len(whole)/2])
+	}
+	damaged := packed("Chart.yaml")
+	damaged[len(damaged)-8]++ // of the checksum
+	dir := testtree.Unpack(t, []txtar.File{
+		{Name: "vpn-1.0.0.tgz", Data: []byte(torn("Chart.yaml"))},
+		{Name: "damaged-1.0.0.tgz", Data: damaged},
+		{Name: "other-1.0.0.tgz", Data: []byte(torn("README.md"))},
+		{Name: "text.tgz", Data: []byte("version https://git-lfs.github.com/spec/v1\n")},
+	})
+	r := loadDir(t, dir, ".")
+	if got, want := summary(r), "input chart damaged-1.0.0.tgz\ninput chart vpn-1.0.0.tgz\ngap unreadable damaged-1.0.0.tgz:0 the packed chart could not be read\ngap unreadable vpn-1.0.0.tgz:0 the packed chart could not be read\nskipped other-1.0.0.tgz\nskipped text.tgz\n"; got != want {
+		t.Fatalf("got\n%swant\n%s", got, want)
+	}
+	for i, want := range []string{"the archive is damaged", "the archive breaks off"} {
+		if why := r.Gaps[i].Why; !strings.Contains(why, want) {
+			t.Error(why)
+		}
 	}
 }

@@ -33,7 +33,7 @@ const (
 	largeText = 50_000
 	// keptNodes are the values of one run whose nodes are kept for their places.
 	// The documents beyond are parsed again when somebody asks for a place in them.
-	keptNodes = 500_000
+	keptNodes = 100_000
 )
 
 // enter waits until a text may be parsed; leave ends that.

@@ -64,9 +64,31 @@ func decodeObjects(ctx context.Context, f *source.File, m textMap, u unit, limit
 				fmt.Sprintf("the file holds %d documents, more than the limit of %d; split it or raise --limit-documents", len(chunks), d.limits.Documents), "what they declare is missing from this report")
 			break
 		}
+		before := len(d.objects)
 		d.document(ctx, c)
+		if len(d.objects) > before && unheard(f.Text(), c) {
+			d.addGap(finding.Unmodelled, (&document{file: f, chunk: c}).next(c.start), "a document follows a line of three dots without a line of ---",
+				"kubectl and Helm read no further than the dots and drop it without a word; write --- in their place", "it was checked as if it were applied")
+		}
 	}
 	return d.objects, d.gaps
+}
+
+// unheard reports whether a document is one to YAML but not to kubectl, which
+// splits a text at lines of --- and reads the first document of each part.
+func unheard(text string, c chunk) bool {
+	before := strings.TrimRight(text[:c.start], "\r\n")
+	return c.start > 0 && isMarker(before[strings.LastIndexByte(before, '\n')+1:], "...") && !marked(text[c.start:c.end])
+}
+
+// marked reports whether a document has a line of ---.
+func marked(text string) bool {
+	for line := range strings.Lines(text) {
+		if isMarker(line, "---") {
+			return true
+		}
+	}
+	return false
 }
 
 // chunk is the byte range of one document in a text.
@@ -208,8 +230,97 @@ var unknownAnchor = regexp.MustCompile(`^unknown anchor '(.+)' referenced`)
 // construct, less one, instead of the line that breaks it.
 var structural = regexp.MustCompile(`did not find expected (?:key|'-' indicator|node content)$`)
 
+// unclosed are the errors for which the library names the line, less one, where
+// the list or mapping in brackets begins.
+var unclosed = regexp.MustCompile(`did not find expected ',' or '[\]}]'$`)
+
+// unclosedAt is the line of a bracket that breaks a text: what stands before it
+// parses, and with it no more.
+func unclosedAt(text string, line int) int {
+	ends := []int{0}
+	for at := 0; len(ends) <= line+1; {
+		n := strings.IndexByte(text[at:], '\n')
+		if n < 0 {
+			ends = append(ends, len(text))
+			break
+		}
+		at += n + 1
+		ends = append(ends, at)
+	}
+	for _, try := range []int{line + 1, 1} {
+		if try >= len(ends) {
+			continue
+		}
+		_, before := parseNode(text[:ends[try-1]])
+		_, with := parseNode(text[:ends[try]])
+		if before == nil && with != nil {
+			return try
+		}
+	}
+	return line
+}
+
+const (
+	// tabbed is the error for which the library names the line of the value that
+	// the tab stands behind.
+	tabbed = "found a tab character that violates indentation"
+	// misplaced is the error for which the library names the colon of the key behind
+	// a line that lacks one: it reads both lines as one text.
+	misplaced = "mapping values are not allowed in this context"
+)
+
+// tabAt is the first line behind the given one that a tab indents.
+func tabAt(text string, line int) int {
+	n := 0
+	for l := range strings.Lines(text) {
+		if n++; n > line && strings.Contains(l[:len(l)-len(strings.TrimLeft(l, " \t"))], "\t") {
+			return n
+		}
+	}
+	return line
+}
+
+// plainKey is a line that begins with a key of a mapping, plainText one without a
+// colon that ends a key.
+var (
+	plainKey  = regexp.MustCompile(`^( *)[\w./-]+:(?:\s|$)`)
+	plainText = regexp.MustCompile(`^( *)[\w./-]+(?:[ :][^\s:#][^:#]*)?\s*$`)
+)
+
+// colonlessAt is the line before the given one where that is the key, indented
+// alike, of which the colon or the blank behind it is missing.
+func colonlessAt(text string, line int) int {
+	lines := strings.Split(text, "\n")
+	if line < 2 || line > len(lines) {
+		return line
+	}
+	key, before := plainKey.FindStringSubmatch(lines[line-1]), plainText.FindStringSubmatch(lines[line-2])
+	if key == nil || before == nil || key[1] != before[1] {
+		return line
+	}
+	return line - 1
+}
+
+// likeJSON is how JSON begins, and YAML seldom does.
+var likeJSON = regexp.MustCompile(`^\s*(?:\[\s*)?\{\s*"`)
+
+// jsonError is what breaks a text of JSON. The YAML library would name the line
+// where the object around it begins.
+func jsonError(text string) (line int, why string, is bool) {
+	var at *json.SyntaxError
+	if !likeJSON.MatchString(text) || !errors.As(json.Unmarshal([]byte(text), new(any)), &at) {
+		return 0, "", false
+	}
+	whole := strings.TrimRight(text, " \t\r\n") // where it is cut off, its last line is to blame
+	before := whole[:max(0, min(int(at.Offset)-1, len(whole)))]
+	return 1 + strings.Count(before, "\n"), at.Error(), true
+}
+
 // syntaxError returns the line of a parser's error, from 1, and its message.
 func syntaxError(text string, err error) (line int, why string) {
+	if line, why, is := jsonError(text); is {
+		return line, why
+	}
 	why = err.Error()
 	line = 1
 	m := yamlErrorLine.FindStringSubmatch(why)
@@ -220,6 +331,15 @@ func syntaxError(text string, err error) (line int, why string) {
 	if m := unknownAnchor.FindStringSubmatch(why); m != nil {
 		before, _, _ := strings.Cut(text, "*"+m[1])
 		return 1 + strings.Count(before, "\n"), why
+	}
+	switch why {
+	case tabbed:
+		return tabAt(text, line), why
+	case misplaced:
+		return colonlessAt(text, line), why
+	}
+	if unclosed.MatchString(why) {
+		return unclosedAt(text, line), why
 	}
 	const largest = 1 << 20 // looking for the line costs some twenty parses
 	if !structural.MatchString(why) || len(text) > largest {
@@ -270,7 +390,9 @@ func (d *decoder) parse(c chunk) (v any, root *yaml.Node, doc *document, ok bool
 	}
 	if i := badByte(text); i >= 0 {
 		why := fmt.Sprintf("byte 0x%02x is not UTF-8; save the file as UTF-8", text[i])
-		if text[i] < utf8.RuneSelf {
+		if _, wide := fromUTF16(text); wide {
+			i, why = 0, isUTF16
+		} else if text[i] < utf8.RuneSelf {
 			why = fmt.Sprintf("control character 0x%02x is not allowed in YAML; remove it", text[i])
 		}
 		d.gap(c.start+i, "the document could not be parsed", why, "")
@@ -282,12 +404,15 @@ func (d *decoder) parse(c chunk) (v any, root *yaml.Node, doc *document, ok bool
 	}
 	d.nodes += nodesOf(text)
 	doc = &document{file: d.file, chunk: c}
-	root, err := parseNode(text)
+	root, more, err := parseFirst(text)
 	if err != nil {
 		// The parser for positions is stricter in places than the one that
 		// Kubernetes uses, which decides.
 		if !strings.Contains(text, "*") {
 			if v, err := decodeLenient(text); err == nil && v != nil {
+				if at := strayDirective(text); at >= 0 {
+					d.unread(c.start + at)
+				}
 				return v, nil, doc, true
 			}
 		}
@@ -299,6 +424,9 @@ func (d *decoder) parse(c chunk) (v any, root *yaml.Node, doc *document, ok bool
 		return nil, nil, nil, false
 	}
 	doc.root = root
+	if next := doc.next(doc.end(root)); more && !onlyDirectives(text[next-c.start:]) {
+		d.unread(next)
+	}
 	b := builder{limits: d.limits, aliasBudget: d.aliasBudget}
 	v, err = b.value(root, 0)
 	d.aliasBudget = b.aliasBudget
@@ -326,6 +454,22 @@ func (d *decoder) parse(c chunk) (v any, root *yaml.Node, doc *document, ok bool
 		}
 	}
 	return v, root, doc, true
+}
+
+// unread records that a document ended before its text did.
+func (d *decoder) unread(offset int) {
+	d.gap(offset, "the text behind the end of the document was not read",
+		"the document ends before it, and kubectl drops the rest without a word; if it is a document of its own, write --- above it", "whatever it declares is missing from this report")
+}
+
+// strayDirective is the offset of a line that begins with % and ends the document
+// before it, of text that goes on behind it; -1 for none.
+func strayDirective(text string) int {
+	at := strings.Index(text, "\n%") + 1
+	if at == 0 || blankDocument(text[:at]) || onlyDirectives(text[at:]) {
+		return -1
+	}
+	return at
 }
 
 func (d *decoder) isObject(tree map[string]any) bool {
@@ -374,7 +518,9 @@ func explainSyntax(text, why string) string {
 	switch {
 	case templateAction.MatchString(text):
 		return why + "; it holds template actions ({{ … }}) but belongs to no chart: lint the chart it comes from, or the rendered output"
-	case strings.Contains(why, "cannot start any token") && strings.Contains(text, "\t"):
+	case strings.Contains(why, "incompatible YAML document"):
+		return why + ": Kubernetes reads YAML 1.1 only; remove the line that begins with %YAML"
+	case why == tabbed, strings.Contains(why, "cannot start any token") && strings.Contains(text, "\t"):
 		return why + "; YAML does not allow tabs as indentation: use spaces"
 	default:
 		return why
@@ -408,26 +554,33 @@ func tooDense(text string, left int, limits Limits) error {
 }
 
 // parseNode parses one document; the node is nil for an empty one.
-func parseNode(text string) (root *yaml.Node, err error) {
+func parseNode(text string) (*yaml.Node, error) {
+	root, _, err := parseFirst(text)
+	return root, err
+}
+
+// parseFirst is parseNode and reports whether text goes on behind the end of the
+// document, as behind a bracket that closes it: readers of YAML pass over that.
+func parseFirst(text string) (root *yaml.Node, more bool, err error) {
 	// The input is hostile and the parser is not ours: what it did not foresee
 	// must cost this document only.
 	defer func() {
 		if r := recover(); r != nil {
-			root, err = nil, fmt.Errorf("the YAML parser gave up: %v", r)
+			root, more, err = nil, false, fmt.Errorf("the YAML parser gave up: %v", r)
 		}
 	}()
 	var n yaml.Node
 	dec := yaml.NewDecoder(strings.NewReader(text))
 	if err := dec.Decode(&n); err != nil {
 		if errors.Is(err, io.EOF) {
-			return nil, nil
+			return nil, false, nil
 		}
-		return nil, err
+		return nil, false, err
 	}
 	if n.Kind != yaml.DocumentNode || len(n.Content) != 1 {
-		return nil, nil
+		return nil, false, nil
 	}
-	return n.Content[0], nil
+	return n.Content[0], !errors.Is(dec.Decode(new(yaml.Node)), io.EOF), nil
 }
 
 // decodeLenient decodes a document by the library that Kubernetes and Helm

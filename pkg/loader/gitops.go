@@ -96,20 +96,28 @@ func (c chartRef) title() string {
 // missingChart is a chart that a release names and the tree does not hold.
 type missingChart struct {
 	name, title, why string
-	// read says what was learned of the values all the same.
-	read string
+	// read says what was learned of the values all the same, reads what was of those
+	// of several plain ones.
+	read, reads string
 	// plain: nothing is special about it, neither why it is missing nor its values,
 	// which say nothing of a VPN.
 	plain bool
-	file  string
-	line  int
+	// kind of the gap.
+	kind finding.GapKind
+	file string
+	line int
 }
 
 func (r *release) locate(pointer string) source.Location {
 	return r.object.Origin.Locate(source.Ref{Object: r.object.ID, Pointer: pointer}).Primary
 }
 
+// gap records what is not known of the release, once: a Secret of which it takes
+// twenty values is one cause.
 func (r *release) gap(kind finding.GapKind, pointer, what, why, consequence string) {
+	if slices.ContainsFunc(r.gaps, func(g finding.Gap) bool { return g.What == what && g.Why == why }) {
+		return
+	}
 	at := r.locate(pointer)
 	r.gaps = append(r.gaps, finding.Gap{Kind: kind, File: at.File, Line: at.Span.Start.Line, What: what, Why: why, Consequence: consequence})
 }
@@ -223,8 +231,10 @@ func (g *gitops) index(jobs []job, outcomes []outcome) {
 func (g *gitops) any() bool {
 	for key, objects := range g.objects {
 		switch key.kind {
-		case "HelmRelease", "Application", "ApplicationSet", "Kustomization":
-			if slices.ContainsFunc(objects, func(h homed) bool { return isFlux(h.Object) || isArgo(h.Object) }) {
+		case "HelmRelease", "Application", "ApplicationSet", "Kustomization", "HelmChart", source.ChartEntryKind:
+			if slices.ContainsFunc(objects, func(h homed) bool {
+				return isFlux(h.Object) || isArgo(h.Object) || isHelmController(h.Object) || isInflation(h.Object)
+			}) {
 				return true
 			}
 		}
@@ -264,6 +274,10 @@ func (g *gitops) standsFor(ctx context.Context, o homed, depth int) []*source.Ob
 	switch {
 	case o.Kind == "HelmRelease" && isFlux(o.Object):
 		out = g.install(ctx, g.helmRelease(o))
+	case o.Kind == "HelmChart" && isHelmController(o.Object):
+		out = g.install(ctx, g.k3sChart(o))
+	case isInflation(o.Object):
+		out = g.install(ctx, g.inflated(o))
 	case o.Kind == "Application" && isArgo(o.Object):
 		out = g.application(ctx, o)
 	case o.Kind == "ApplicationSet" && isArgo(o.Object):
@@ -337,14 +351,14 @@ func (g *gitops) addFiles(files []*source.File) {
 }
 
 // miss records that a release's chart is not in the tree.
-func (g *gitops) miss(r *release, why, read string, plain bool) {
+func (g *gitops) miss(r *release, m missingChart) {
 	at := r.locate(r.chart.at)
+	m.file, m.line = at.File, at.Span.Start.Line
+	m.name, m.title = r.chart.name, cmp.Or(r.chart.title(), "of the "+r.kind+" "+r.object.Name)
+	m.plain = m.plain && m.name != ""
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.missing = append(g.missing, missingChart{
-		name: r.chart.name, title: cmp.Or(r.chart.title(), "of the "+r.kind+" "+r.object.Name), why: why, read: read, plain: plain && r.chart.name != "",
-		file: at.File, line: at.Span.Start.Line,
-	})
+	g.missing = append(g.missing, m)
 }
 
 // missingCharts makes one gap of all releases that miss a chart in the same way.
@@ -352,10 +366,19 @@ func (g *gitops) missingCharts() []finding.Gap {
 	slices.SortFunc(g.missing, func(a, b missingChart) int {
 		return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.line, b.line), cmp.Compare(a.title, b.title))
 	})
+	byKind := map[finding.GapKind][]missingChart{}
+	for _, m := range g.missing {
+		byKind[m.kind] = append(byKind[m.kind], m)
+	}
+	return slices.Concat(mergedCharts(byKind[finding.Unreadable]), mergedCharts(byKind[finding.Unresolved]))
+}
+
+// mergedCharts makes one gap of all those that miss a chart in the same way.
+func mergedCharts(missing []missingChart) []finding.Gap {
 	type key struct{ name, why, read string }
 	count := map[key]int{}
 	var plain, special []missingChart
-	for _, m := range g.missing {
+	for _, m := range missing {
 		count[key{m.name, m.why, m.read}]++
 		if m.plain {
 			plain = append(plain, m)
@@ -364,10 +387,20 @@ func (g *gitops) missingCharts() []finding.Gap {
 		}
 	}
 	var out []finding.Gap
-	if gap, ok := plainCharts(plain); ok {
-		out = append(out, gap)
-	} else {
-		special = g.missing
+	var readings []string
+	byReading := map[string][]missingChart{}
+	for _, m := range plain {
+		if byReading[m.reads] == nil {
+			readings = append(readings, m.reads)
+		}
+		byReading[m.reads] = append(byReading[m.reads], m)
+	}
+	for _, reads := range readings {
+		if gap, ok := plainCharts(byReading[reads]); ok {
+			out = append(out, gap)
+		} else {
+			special = append(special, byReading[reads]...)
+		}
 	}
 	for _, m := range special {
 		k := key{m.name, m.why, m.read}
@@ -383,13 +416,13 @@ func (g *gitops) missingCharts() []finding.Gap {
 				what = fmt.Sprintf("the chart %s was not available, for this and another release", cmp.Or(m.name, m.title))
 			}
 		}
-		out = append(out, finding.Gap{Kind: finding.Unresolved, File: m.file, Line: m.line, What: what, Why: m.why, Consequence: m.read})
+		out = append(out, finding.Gap{Kind: m.kind, File: m.file, Line: m.line, What: what, Why: m.why, Consequence: m.read})
 	}
 	return out
 }
 
-// plainCharts makes one gap of all charts that are missing and whose values say
-// nothing of a VPN; ok is false where they are no two.
+// plainCharts makes one gap of all charts that are missing, were read alike and whose
+// values say nothing of a VPN; ok is false where they are no two.
 func plainCharts(missing []missingChart) (gap finding.Gap, ok bool) {
 	const shown = 12
 	titles := map[string]string{}
@@ -408,10 +441,10 @@ func plainCharts(missing []missingChart) (gap finding.Gap, ok bool) {
 		names = append(names, titles[name])
 	}
 	return finding.Gap{
-		Kind: finding.Unresolved, File: missing[0].file, Line: missing[0].line,
+		Kind: missing[0].kind, File: missing[0].file, Line: missing[0].line,
 		What:        fmt.Sprintf("%d charts were not available, for this and other releases: %s", len(names), enumerate(names, shown)),
 		Why:         "nothing is downloaded; give a copy of one that matters with --chart NAME=PATH",
-		Consequence: "their values were searched for VPN containers, and name none with a right to change the network; everything else that the charts make is missing from this report",
+		Consequence: missing[0].reads,
 	}, true
 }
 

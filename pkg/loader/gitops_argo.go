@@ -389,14 +389,34 @@ func appChange(o *source.Object, s appSource, limits Limits) kustomizeChange {
 	return c
 }
 
+// deployment is a source of an Application, which stands in the input home.
+type deployment struct {
+	app    *source.Object
+	source appSource
+	home   string
+}
+
+// place is an object as the Application deploys it: into its cluster and, without
+// one of its own, its namespace.
+func (d deployment) place(o *source.Object) *source.Object {
+	out := *o
+	if o != d.app {
+		out.MadeBy = d.app
+		if cluster := destination(d.app); cluster != "" {
+			out.Cluster = cluster
+		} else {
+			out.AppliedBy = appliedBy(o, append([]string{d.home}, d.app.AppliedBy...)).AppliedBy
+		}
+	}
+	if ns := fieldText(d.app.Tree, "spec", "destination", "namespace"); out.Namespace == "" && isPlain(ns) {
+		out.Namespace = ns
+	}
+	return &out
+}
+
 // applyApplications changes the inputs that exactly one Application deploys.
 func (g *gitops) applyApplications(ctx context.Context, jobs []job, lists []objectList) {
-	type deployed struct {
-		app    *source.Object
-		source appSource
-		home   string
-	}
-	by := map[int][]deployed{}
+	by := map[int][]deployment{}
 	for _, list := range lists {
 		if list.scan == nil {
 			continue
@@ -409,7 +429,7 @@ func (g *gitops) applyApplications(ctx context.Context, jobs []job, lists []obje
 				dir := s.dir()
 				for i, other := range lists {
 					if j := jobs[other.job]; dir != "" && other.scan == list.scan && s.deploys(list.scan.t, dir, j) {
-						by[i] = append(by[i], deployed{o, s, jobs[list.job].shown})
+						by[i] = append(by[i], deployment{o, s, jobs[list.job].shown})
 					}
 				}
 			}
@@ -422,21 +442,8 @@ func (g *gitops) applyApplications(ctx context.Context, jobs []job, lists []obje
 		d := by[i][0]
 		rendered := g.appComponents(ctx, d.app, d.source, *list.objects, jobs[list.job])
 		objects := make([]*source.Object, len(rendered))
-		ns := fieldText(d.app.Tree, "spec", "destination", "namespace")
 		for k, o := range rendered {
-			deployed := *o
-			if o != d.app {
-				deployed.MadeBy = d.app
-				if cluster := destination(d.app); cluster != "" {
-					deployed.Cluster = cluster
-				} else {
-					deployed.AppliedBy = appliedBy(o, append([]string{d.home}, d.app.AppliedBy...)).AppliedBy
-				}
-			}
-			if deployed.Namespace == "" && isPlain(ns) {
-				deployed.Namespace = ns
-			}
-			objects[k] = &deployed
+			objects[k] = d.place(o)
 		}
 		changed, err := applyChange(ctx, objects, appChange(d.app, d.source, g.l.opts.Limits), g.l.opts)
 		if err != nil {

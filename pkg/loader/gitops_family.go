@@ -30,12 +30,14 @@ func (g *gitops) byShape(r *release, why string) []*source.Object {
 	r.misspelt(kind, asMap(merged))
 	s := &shaper{rel: r, values: top, major: major}
 	read := "its values were read by the shape of the app-template chart; what a newer version makes of them may differ"
+	reads := ""
 	switch {
 	case kind == newer:
 		if r.chart.name != "app-template" {
 			// A chart on the same library, with defaults of its own.
 			r.open = true
 			read = "its values were read by the shape of the app-template chart; what the chart sets by itself is unknown"
+			reads = "their values were read by the shape of the app-template chart, and name no container with a right to change the network; what the charts set by themselves is unknown"
 		}
 		if major == 2 {
 			s.values.val = laid(newerDefaults(), asMap(merged))
@@ -46,9 +48,11 @@ func (g *gitops) byShape(r *release, why string) []*source.Object {
 		s.commonLibrary(r.chart.name == "app-template")
 		if r.chart.name != "app-template" {
 			read = "its values were read by the shape of the k8s-at-home library; what the chart sets by itself is unknown"
+			reads = "their values were read by the shape of the k8s-at-home library, and name no container with a right to change the network; what the charts set by themselves is unknown"
 		}
 	default:
 		read = "its values were searched for VPN containers; everything else that the chart makes is missing from this report"
+		reads = "their values were searched for VPN containers, and name none with a right to change the network; everything else that the charts make is missing from this report"
 		s.search(top, 0)
 	}
 	if s.problem != "" && r.chart.name == "app-template" {
@@ -56,7 +60,12 @@ func (g *gitops) byShape(r *release, why string) []*source.Object {
 			s.problem+": the chart app-template refuses them", "what it would install was checked as far as it could be read")
 	}
 	if why != "" {
-		g.miss(r, why, read, kind == anyChart && why == r.chart.notDownloaded() && !mayTunnel(s.objects))
+		m := missingChart{kind: finding.Unresolved, why: why, read: read, reads: reads}
+		m.plain = reads != "" && why == r.chart.notDownloaded() && !mayTunnel(s.objects)
+		if kind == anyChart && isInflation(r.object) {
+			m.kind, m.why = finding.Unreadable, r.notInflated(why)
+		}
+		g.miss(r, m)
 	}
 	if r.values.unseen != "" || r.open {
 		for _, o := range s.objects {
@@ -66,16 +75,26 @@ func (g *gitops) byShape(r *release, why string) []*source.Object {
 	return s.objects
 }
 
-// mayTunnel reports whether a container among those found in the values of an
-// unknown chart may change the network of its pod.
+// mayTunnel reports whether a container among those found in the values of a
+// release may change the network of its pod.
 func mayTunnel(objects []*source.Object) bool {
 	return slices.ContainsFunc(objects, func(o *source.Object) bool {
-		context, _ := field(o.Tree, "spec", "template", "spec", "containers", "0", "securityContext")
-		privileged, _ := asMap(context)["privileged"].(bool)
-		add, _ := field(asMap(context), "capabilities", "add")
-		list, _ := add.([]any)
-		return privileged || slices.ContainsFunc(list, func(c any) bool { return c == "NET_ADMIN" || c == "ALL" || c == "SYS_ADMIN" })
+		spec, _ := field(o.Tree, "spec", "template", "spec")
+		for _, key := range []string{"initContainers", "containers"} {
+			list, _ := asMap(spec)[key].([]any)
+			if slices.ContainsFunc(list, mayChangeNetwork) {
+				return true
+			}
+		}
+		return false
 	})
+}
+
+func mayChangeNetwork(container any) bool {
+	context := asMap(asMap(container)["securityContext"])
+	privileged, _ := context["privileged"].(bool)
+	add, _ := asMap(context["capabilities"])["add"].([]any)
+	return privileged || slices.ContainsFunc(add, func(c any) bool { return c == "NET_ADMIN" || c == "ALL" || c == "SYS_ADMIN" })
 }
 
 // gapAtValue records a gap at a value of the release.
@@ -220,6 +239,10 @@ var vpnAddons = map[string]struct{ image, config, scripts string }{
 	"gluetun":   {"docker.io/qmcgaw/gluetun", "/gluetun/config.conf", "/gluetun/scripts"},
 }
 
+// chartImages are those of charts that are themselves a part of a VPN: the
+// container of an application that needs one would be something else.
+var chartImages = map[string]string{"pod-gateway": "ghcr.io/angelnu/pod-gateway"}
+
 // commonLibrary makes the objects of the older family. template: the chart is
 // app-template, which sets nothing by itself.
 func (s *shaper) commonLibrary(template bool) {
@@ -316,6 +339,8 @@ func (s *shaper) mainContainer() *made {
 	out.set("name", own(s.full))
 	if image := s.image(v.get("image")); image != nil {
 		out.set("image", image)
+	} else if known := chartImages[s.rel.chart.name]; known != "" {
+		out.set("image", own(known))
 	} else {
 		out.set("image", own(unknownText))
 	}

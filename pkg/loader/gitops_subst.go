@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -69,9 +70,14 @@ func (g *gitops) substitute(ctx context.Context, jobs []job, outcomes []outcome)
 
 // applyAll applies Kustomizations, each after those that apply it.
 func (g *gitops) applyAll(ctx context.Context, jobs []job, outcomes []outcome, lists []objectList, all []*applied) {
-	order, loops := appliedOrder(all, lists)
-	for _, k := range loops {
-		g.loopGap(k.object, "the Flux Kustomization "+k.object.Name+" applies itself by way of others")
+	order, loops := appliedOrder(all)
+	for _, loop := range loops {
+		var names []string
+		for _, k := range loop[1:] {
+			names = append(names, k.object.Name)
+		}
+		slices.Sort(names)
+		g.loopGap(loop[0].object, "the Flux Kustomization "+loop[0].object.Name+" applies itself by way of "+strings.Join(names, ", "))
 	}
 	// Those that apply the same objects are applied together, when the last of them
 	// is what it will be.
@@ -124,6 +130,7 @@ func pathOf(o *source.Object) source.Location {
 // whose path was open before. left are those whose path still is.
 func (g *gitops) kustomizations(jobs []job, lists []objectList, first bool, open map[source.Location]bool) (all []*applied, left map[source.Location]bool) {
 	left = map[source.Location]bool{}
+	own := sourcesOfTrees(lists)
 	for li, list := range lists {
 		for _, o := range *list.objects {
 			if !isKustomization(o) || list.scan == nil || !first && !open[pathOf(o)] {
@@ -132,6 +139,12 @@ func (g *gitops) kustomizations(jobs []job, lists []objectList, first bool, open
 			dir := path.Clean(strings.TrimPrefix(cmp.Or(fieldText(o.Tree, "spec", "path"), "."), "/"))
 			if !isPlain(dir) {
 				left[pathOf(o)] = true
+				continue
+			}
+			if dir == "." && own.isForeign(list.scan, o) {
+				if first {
+					g.notHere(o, "/spec/sourceRef", "its source is another than that of this tree; lint the repository that holds it")
+				}
 				continue
 			}
 			k := &applied{object: o, scan: list.scan, job: li, home: jobs[list.job].shown, path: dir}
@@ -144,6 +157,47 @@ func (g *gitops) kustomizations(jobs []job, lists []objectList, first bool, open
 		}
 	}
 	return all, left
+}
+
+// treeSources are the Flux sources that hold a tree, each by its kind and name.
+type treeSources map[*treeScan]map[string]bool
+
+// sourcesOfTrees finds them: the sources of which Kustomizations apply
+// directories that the tree has. Its root says nothing, every source has one.
+func sourcesOfTrees(lists []objectList) treeSources {
+	own := treeSources{}
+	for _, list := range lists {
+		for _, o := range *list.objects {
+			if !isKustomization(o) || list.scan == nil {
+				continue
+			}
+			dir := path.Clean(strings.TrimPrefix(fieldText(o.Tree, "spec", "path"), "/"))
+			if dir == "." || !filepath.IsLocal(filepath.FromSlash(dir)) || !list.scan.t.isDir(dir) {
+				continue
+			}
+			if own[list.scan] == nil {
+				own[list.scan] = map[string]bool{}
+			}
+			own[list.scan][sourceOf(o)] = true
+		}
+	}
+	return own
+}
+
+// isForeign reports whether a Kustomization applies the root of another source
+// than those that hold the tree. Where these are not known, none is foreign.
+func (s treeSources) isForeign(scan *treeScan, o *source.Object) bool {
+	return len(s[scan]) > 0 && sourceOf(o) != "" && !s[scan][sourceOf(o)]
+}
+
+// sourceOf is the kind and name of a Kustomization's source, "" if that cannot be
+// seen.
+func sourceOf(o *source.Object) string {
+	kind, name := fieldText(o.Tree, "spec", "sourceRef", "kind"), fieldText(o.Tree, "spec", "sourceRef", "name")
+	if name == "" || !isPlain(name) {
+		return ""
+	}
+	return kind + " " + name
 }
 
 // cover finds the lists of objects that a Kustomization applies.
@@ -180,9 +234,10 @@ func (s *treeScan) foundBelow(dir string, j job) bool {
 }
 
 // appliedOrder sorts Kustomizations so that each comes after those that apply
-// it; loops are those where that cannot be done. One that applies itself, as
-// Flux's own does, is no loop.
-func appliedOrder(all []*applied, _ []objectList) (order []int, loops []*applied) {
+// it; loops are those that apply each other, where that cannot be done. One that
+// applies itself, as Flux's own does, is no loop, and neither is one that a loop
+// applies.
+func appliedOrder(all []*applied) (order []int, loops [][]*applied) {
 	waits := make([]map[int]bool, len(all))
 	for i, k := range all {
 		waits[i] = map[int]bool{}
@@ -202,17 +257,14 @@ func appliedOrder(all []*applied, _ []objectList) (order []int, loops []*applied
 			}
 		}
 		if next < 0 {
-			for i, k := range all {
-				if !placed[i] {
-					if next < 0 {
-						next = i
-					}
-					loops = append(loops, k)
-				}
+			loop := firstLoop(waits, placed)
+			var members []*applied
+			for _, i := range loop {
+				members = append(members, all[i])
+				clear(waits[i]) // all that it waits for is in the loop
 			}
-			for i := range waits {
-				waits[i] = nil
-			}
+			loops = append(loops, members)
+			continue
 		}
 		placed[next] = true
 		order = append(order, next)
@@ -221,6 +273,37 @@ func appliedOrder(all []*applied, _ []objectList) (order []int, loops []*applied
 		}
 	}
 	return order, loops
+}
+
+// firstLoop finds a loop among those that are not placed that waits for nothing
+// outside it. There is one when each of them waits for another.
+func firstLoop(waits []map[int]bool, placed []bool) (loop []int) {
+	for i := range waits {
+		if placed[i] {
+			continue
+		}
+		// Who waits for the fewest, by way of others too, waits for its loop alone.
+		if behind := allBehind(waits, i); loop == nil || len(behind) < len(loop) {
+			loop = behind
+		}
+	}
+	return loop
+}
+
+// allBehind are all that one waits for, directly or by way of others; sorted.
+func allBehind(waits []map[int]bool, of int) []int {
+	seen := map[int]bool{}
+	for next := []int{of}; len(next) > 0; {
+		i := next[0]
+		next = next[1:]
+		for j := range waits[i] {
+			if !seen[j] {
+				seen[j] = true
+				next = append(next, j)
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(seen))
 }
 
 func (g *gitops) loopGap(o *source.Object, what string) {

@@ -9,6 +9,7 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 
 	"github.com/vpnlint/vpnlint/pkg/source"
+	"github.com/vpnlint/vpnlint/pkg/testtree"
 )
 
 func valuesOf(t *testing.T, text string) map[string]any {
@@ -289,7 +290,7 @@ persistence:
 }
 
 func TestAChartWithoutANameIsCalledByItsRelease(t *testing.T) {
-	dir := writeTree(t, `-- a.yaml --
+	dir := testtree.Parse(t, `-- a.yaml --
 apiVersion: helm.toolkit.fluxcd.io/v2
 kind: HelmRelease
 metadata: {name: runner, namespace: ci}

@@ -12,6 +12,7 @@ import (
 	"helm.sh/helm/v3/pkg/engine"
 
 	"github.com/vpnlint/vpnlint/pkg/source"
+	"github.com/vpnlint/vpnlint/pkg/testtree"
 )
 
 // fifteenTemplates is a chart of ordinary size and habits: helpers, switches,
@@ -73,7 +74,7 @@ data:
 // reports how often a bare render by Helm's engine would fit in the same time.
 func BenchmarkChart(b *testing.B) {
 	files := fifteenTemplates()
-	dir := unpack(b, files)
+	dir := testtree.Unpack(b, files)
 	opts := Options{Dir: dir}
 	t, err := openTree(dir, opts)
 	if err != nil {

@@ -84,6 +84,11 @@ func number0(s string) int {
 	return n
 }
 
+// undefined reports whether a template called one that nothing defines.
+func (e engineError) undefined() bool {
+	return strings.HasPrefix(e.msg, "no template ") && strings.Contains(e.msg, " associated with template ")
+}
+
 // explain turns the failure of a template into a gap at the innermost place
 // that is known, with the keys that would help.
 func (r *chartRun) explain(at engineError, e *templateEntry, values chartutil.Values) finding.Gap {

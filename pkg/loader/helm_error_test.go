@@ -18,6 +18,7 @@ import (
 
 	"github.com/vpnlint/vpnlint/pkg/finding"
 	"github.com/vpnlint/vpnlint/pkg/source"
+	"github.com/vpnlint/vpnlint/pkg/testtree"
 )
 
 const chartHead = `-- Chart.yaml --
@@ -122,9 +123,8 @@ func TestTemplatesThatFail(t *testing.T) {
 // What is wrong with the chart as a whole is one gap, and no panic.
 func TestChartsThatCannotBeRendered(t *testing.T) {
 	tests := []struct{ name, archive, why string }{
-		{"no metadata", "-- Chart.yaml --\n", "chart.metadata.name is required"},
-		{"metadata is a list", "-- Chart.yaml --\n- a\n", "cannot load Chart.yaml"},
-		{"values are a list", "-- Chart.yaml --\napiVersion: v2\nname: c\nversion: 0.1.0\n-- values.yaml --\n- a\n", "cannot load values.yaml"},
+		{"no metadata", "-- Chart.yaml --\n", "name is required; correct it"},
+		{"metadata is a list", "-- Chart.yaml --\n- a\n", "it is a list, not a mapping; correct it"},
 		{"name is a path", "-- Chart.yaml --\napiVersion: v2\nname: ../c\nversion: 0.1.0\n", "invalid"},
 		{"subchart's values are no table", "-- Chart.yaml --\napiVersion: v2\nname: c\nversion: 0.1.0\n-- values.yaml --\nsub: 1\n-- charts/sub/Chart.yaml --\napiVersion: v2\nname: sub\nversion: 0.1.0\n", "type mismatch on sub"},
 	}
@@ -247,7 +247,7 @@ func TestPackedSubchart(t *testing.T) {
 	packed := pack(t, "sub", "-- Chart.yaml --\napiVersion: v2\nname: sub\nversion: 1.0.0\n-- values.yaml --\nport: 1\n-- crds/x.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: crd}\n-- templates/pod.yaml --\napiVersion: v1\nkind: Pod\nmetadata: {name: packed}\nspec: {hostNetwork: {{ .Values.host }}}\n")
 	files := txtar.Parse([]byte("-- Chart.yaml --\napiVersion: v2\nname: c\nversion: 0.1.0\ndependencies:\n  - name: other\n    version: 1.0.0\n    condition: other.enabled\n  - name: sub\n    version: 1.0.0\n-- values.yaml --\nother: {enabled: false}\nsub:\n  host: true\n")).Files
 	files = append(files, txtar.File{Name: "charts/sub-1.0.0.tgz", Data: packed})
-	out := renderDir(t, unpack(t, files), Options{})
+	out := renderDir(t, testtree.Unpack(t, files), Options{})
 	if len(out.gaps) > 0 || !slices.Equal(names(out), []string{"ConfigMap/crd", "Pod/packed"}) {
 		t.Fatalf("%v %+v", names(out), out.gaps)
 	}
@@ -258,7 +258,7 @@ func TestPackedSubchart(t *testing.T) {
 		}
 	}
 	files[len(files)-1].Data = packed[:len(packed)/2]
-	out = renderDir(t, unpack(t, files), Options{})
+	out = renderDir(t, testtree.Unpack(t, files), Options{})
 	if len(out.gaps) != 2 || out.gaps[0].File != "charts/sub-1.0.0.tgz" {
 		t.Errorf("a torn archive: %+v", out.gaps)
 	}
@@ -267,7 +267,7 @@ func TestPackedSubchart(t *testing.T) {
 // A dependency in a directory of the tree is what helm dependency build would
 // copy: it is rendered, and its lines are those of the directory.
 func TestDependencyInADirectoryOfTheTree(t *testing.T) {
-	dir := unpack(t, txtar.Parse([]byte("-- app/Chart.yaml --\napiVersion: v2\nname: app\nversion: 0.1.0\ndependencies:\n  - {name: vpn, version: 0.1.0, repository: \"file://../vpn\"}\n-- vpn/Chart.yaml --\napiVersion: v2\nname: vpn\nversion: 0.1.0\n-- vpn/templates/pod.yaml --\napiVersion: v1\nkind: Pod\nmetadata: {name: vpn}\n")).Files)
+	dir := testtree.Unpack(t, txtar.Parse([]byte("-- app/Chart.yaml --\napiVersion: v2\nname: app\nversion: 0.1.0\ndependencies:\n  - {name: vpn, version: 0.1.0, repository: \"file://../vpn\"}\n-- vpn/Chart.yaml --\napiVersion: v2\nname: vpn\nversion: 0.1.0\n-- vpn/templates/pod.yaml --\napiVersion: v1\nkind: Pod\nmetadata: {name: vpn}\n")).Files)
 	tree, err := openTree(dir, Options{Dir: dir})
 	if err != nil {
 		t.Fatal(err)
@@ -286,7 +286,7 @@ func TestDependencyInADirectoryOfTheTree(t *testing.T) {
 }
 
 func TestLinksInCharts(t *testing.T) {
-	dir := unpack(t, txtar.Parse([]byte(chartHead)).Files)
+	dir := testtree.Unpack(t, txtar.Parse([]byte(chartHead)).Files)
 	outside := filepath.Join(t.TempDir(), "outside.yaml")
 	if err := os.WriteFile(outside, []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: outside}\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -378,7 +378,7 @@ metadata: {name: a}
 
 // A file that is no part of the chart proper is missing to .Files alone.
 func TestLinkedLicense(t *testing.T) {
-	dir := unpack(t, txtar.Parse([]byte("-- LICENSE --\nfree\n-- c/Chart.yaml --\napiVersion: v2\nname: c\nversion: 1.0.0\n-- c/templates/a.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")).Files)
+	dir := testtree.Unpack(t, txtar.Parse([]byte("-- LICENSE --\nfree\n-- c/Chart.yaml --\napiVersion: v2\nname: c\nversion: 1.0.0\n-- c/templates/a.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")).Files)
 	for name, kind := range map[string]finding.GapKind{"LICENSE": finding.Unmodelled, "values.yaml": finding.Unreadable, "templates/b.yaml": finding.Unreadable} {
 		link := filepath.Join(dir, "c", filepath.FromSlash(name))
 		if err := os.Symlink(filepath.Join(dir, "LICENSE"), link); err != nil {
@@ -391,5 +391,23 @@ func TestLinkedLicense(t *testing.T) {
 		if err := os.Remove(link); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// Templates that call what a dependency would define fail because it is not there:
+// one gap says both. What fails for a reason of its own has its own.
+func TestTemplatesOfAMissingDependency(t *testing.T) {
+	files := txtar.Parse([]byte("-- Chart.yaml --\napiVersion: v2\nname: c\nversion: 0.1.0\ndependencies: [{name: common, version: 1.0.0}]\n" +
+		"-- templates/a.yaml --\n{{ include \"common.all\" . }}\n-- templates/b.yaml --\n{{ include \"common.all\" . }}\n" +
+		"-- templates/c.yaml --\n{{ fail \"no\" }}\n-- templates/d.yaml --\n" + podA)).Files
+	out := renderDir(t, testtree.Unpack(t, files), Options{})
+	if len(out.objects) != 1 || len(out.gaps) != 2 {
+		t.Fatalf("%v %+v", names(out), out.gaps)
+	}
+	if g := out.gaps[0]; g.File != "Chart.yaml" || !strings.Contains(g.Consequence, "templates/a.yaml, templates/b.yaml;") {
+		t.Errorf("got %+v", g)
+	}
+	if g := out.gaps[1]; g.File != "templates/c.yaml" {
+		t.Errorf("got %+v", g)
 	}
 }

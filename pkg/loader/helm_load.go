@@ -111,15 +111,7 @@ func (r *chartReader) readAt(at chartAt) (*chart.Chart, error) {
 
 // read reads the chart at dir.
 func (r *chartReader) read(dir string) (*chart.Chart, error) {
-	rules, err := r.ignoreRules(dir)
-	if err != nil {
-		return nil, err
-	}
-	files := map[string]*source.File{}
-	if err := r.walk(dir, "", rules, files, nil); err != nil {
-		return nil, err
-	}
-	return r.build(files, &chartSource{dir: dir}, 0)
+	return r.localChart(dir, 0)
 }
 
 func (r *chartReader) ignoreRules(dir string) (*ignore.Rules, error) {
@@ -253,17 +245,21 @@ func (r *chartReader) build(files map[string]*source.File, src *chartSource, dep
 	}
 	c, err := chartloader.LoadFiles(own)
 	if err != nil {
-		return nil, err
+		return nil, refusal(files, err)
 	}
 	r.remember(c, src)
 	for _, name := range sortedKeys(subs) {
 		sub, err := r.subchart(name, subs[name], src, depth+1)
 		if err != nil {
-			at := source.Location{File: r.shownIn(src, "charts/"+name)}
+			file, line, why := refusedAt(err)
+			at := source.Location{File: r.shownIn(src, path.Join("charts", name, file)), Span: source.Span{Start: source.Position{Line: line}}}
+			if file == "" {
+				at.Span = source.Span{}
+			}
 			if src.fixed != nil {
 				at = *src.fixed
 			}
-			r.gap(finding.Unreadable, at, fmt.Sprintf("the subchart charts/%s could not be loaded", name), err.Error(), "the chart was rendered without it")
+			r.gap(finding.Unreadable, at, fmt.Sprintf("the subchart charts/%s could not be loaded", name), why, "the chart was rendered without it")
 			continue
 		}
 		c.AddDependency(sub)

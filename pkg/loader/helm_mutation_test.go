@@ -16,6 +16,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/vpnlint/vpnlint/pkg/source"
+	"github.com/vpnlint/vpnlint/pkg/testtree"
 )
 
 // TestProvenanceUnderMutation changes one literal of a template or one value at
@@ -296,7 +297,7 @@ func rekeyed(is map[string]leaf, now, then []*source.Object) map[string]leaf {
 
 func render(t *testing.T, s scenario, files []txtar.File) rendered {
 	t.Helper()
-	return renderDir(t, unpack(t, files), s.opts)
+	return renderDir(t, testtree.Unpack(t, files), s.opts)
 }
 
 func replaced(files []txtar.File, at site) []txtar.File {

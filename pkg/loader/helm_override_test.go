@@ -9,6 +9,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/vpnlint/vpnlint/pkg/source"
+	"github.com/vpnlint/vpnlint/pkg/testtree"
 )
 
 const overridden = `-- gw/Chart.yaml --
@@ -79,7 +80,7 @@ func TestOverrides(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir := unpack(t, txtar.Parse([]byte(overridden)).Files)
+			dir := testtree.Unpack(t, txtar.Parse([]byte(overridden)).Files)
 			r, err := Load(t.Context(), []string{"gw", "other"}, Options{
 				Dir: dir, Isolate: isolate, ValuesFiles: []string{"prod.yaml"}, Set: []string{"host=set"},
 				Overrides: map[string]map[string]any{"gw": override},
@@ -116,7 +117,7 @@ func TestOverrides(t *testing.T) {
 // ChartValues lead from a value to the text that sets it, or would.
 func TestChartValues(t *testing.T) {
 	t.Parallel()
-	dir := unpack(t, txtar.Parse([]byte(overridden)).Files)
+	dir := testtree.Unpack(t, txtar.Parse([]byte(overridden)).Files)
 	r, err := Load(t.Context(), []string{"gw"}, Options{Dir: dir, ValuesFiles: []string{"prod.yaml"}, Set: []string{`east.port=2`}})
 	if err != nil {
 		t.Fatal(err)

@@ -8,12 +8,13 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/vpnlint/vpnlint/pkg/source"
+	"github.com/vpnlint/vpnlint/pkg/testtree"
 )
 
 // All value sets of a chart are rendered from one reading of its files: what
 // changes on disk in between shows in none of them.
 func TestChartIsReadOnce(t *testing.T) {
-	dir := unpack(t, txtar.Parse([]byte(`
+	dir := testtree.Unpack(t, txtar.Parse([]byte(`
 -- Chart.yaml --
 apiVersion: v2
 name: app
@@ -107,7 +108,7 @@ func TestReadingsAreShared(t *testing.T) {
 
 // A base is read and decoded once for all its overlays.
 func TestBaseIsReadOnce(t *testing.T) {
-	dir := unpack(t, txtar.Parse([]byte(`
+	dir := testtree.Unpack(t, txtar.Parse([]byte(`
 -- base/kustomization.yaml --
 resources: [a.yaml]
 -- base/a.yaml --

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -20,23 +19,8 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 
 	"github.com/vpnlint/vpnlint/pkg/source"
+	"github.com/vpnlint/vpnlint/pkg/testtree"
 )
-
-// unpack writes the files of an archive into a fresh directory.
-func unpack(tb testing.TB, files []txtar.File) string {
-	tb.Helper()
-	dir := tb.TempDir()
-	for _, f := range files {
-		name := filepath.Join(dir, filepath.FromSlash(f.Name))
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			tb.Fatal(err)
-		}
-		if err := os.WriteFile(name, f.Data, 0o644); err != nil {
-			tb.Fatal(err)
-		}
-	}
-	return dir
-}
 
 func renderDir(tb testing.TB, dir string, opts Options) rendered {
 	tb.Helper()
@@ -52,7 +36,7 @@ func renderDir(tb testing.TB, dir string, opts Options) rendered {
 // renderText renders a chart that is written as a txtar archive.
 func renderText(tb testing.TB, archive string, opts Options) rendered {
 	tb.Helper()
-	return renderDir(tb, unpack(tb, txtar.Parse([]byte(archive)).Files), opts)
+	return renderDir(tb, testtree.Unpack(tb, txtar.Parse([]byte(archive)).Files), opts)
 }
 
 // scenario is one archive of testdata/charts: a chart at the top, the options
@@ -156,7 +140,7 @@ func describe(o *source.Object, pointer string) string {
 func TestPlacesOfChartFields(t *testing.T) {
 	for _, s := range scenarios(t) {
 		t.Run(s.name, func(t *testing.T) {
-			out := renderDir(t, unpack(t, s.files), s.opts)
+			out := renderDir(t, testtree.Unpack(t, s.files), s.opts)
 			got := map[string]string{}
 			for _, o := range out.objects {
 				eachField(o.Tree, "", func(pointer string, _ any) {
@@ -227,7 +211,7 @@ func helmLoad(tb testing.TB, files []txtar.File, opts Options) (*chart.Chart, ch
 	if err != nil {
 		tb.Fatal(err)
 	}
-	opts.Dir = unpack(tb, files)
+	opts.Dir = testtree.Unpack(tb, files)
 	user, gap := readUserValues(opts, valueSet{name: DefaultSet}, DefaultLimits())
 	if gap != nil {
 		tb.Fatal(gap)
@@ -283,7 +267,7 @@ func TestObjectsAreHelms(t *testing.T) {
 					}
 				}
 			}
-			out := renderDir(t, unpack(t, s.files), s.opts)
+			out := renderDir(t, testtree.Unpack(t, s.files), s.opts)
 			seen := 0
 			for _, o := range out.objects {
 				if strings.HasPrefix(o.Origin.Locate(source.Ref{}).Primary.File, "crds/") {
@@ -324,7 +308,7 @@ var blockSign = regexp.MustCompile(`^[^ ]+: +[|>][0-9+-]*$`)
 func TestExactPlacesHoldTheValue(t *testing.T) {
 	checked := 0
 	for _, s := range scenarios(t) {
-		out := renderDir(t, unpack(t, s.files), s.opts)
+		out := renderDir(t, testtree.Unpack(t, s.files), s.opts)
 		texts := map[string]*source.File{}
 		for _, f := range out.files {
 			texts[f.Path()] = f

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/vpnlint/vpnlint/pkg/source"
+	"github.com/vpnlint/vpnlint/pkg/testtree"
 )
 
 // kustomization is one archive of testdata/kustomizations: files, and in "build"
@@ -97,7 +98,7 @@ func TestKustomizationsUnderMutation(t *testing.T) {
 
 func mutateKustomization(t *testing.T, k kustomization) (out score, aimed int) {
 	out.scalars = map[string]bool{}
-	dir := unpack(t, k.files)
+	dir := testtree.Unpack(t, k.files)
 	plain := k.build(t, dir)
 	if len(plain.gaps) > 0 || len(plain.objects) == 0 {
 		t.Fatalf("%d objects, gaps %+v", len(plain.objects), plain.gaps)

@@ -35,6 +35,8 @@ type kustGraph struct {
 	nodes     map[string]*kustNode
 	resources int // resource files
 	refusals  []finding.Gap
+	// left are resources that are built without.
+	left []finding.Gap
 }
 
 // kustNode is one kustomization file.
@@ -43,9 +45,11 @@ type kustNode struct {
 	file      *source.File
 	doc       *document
 	origin    *textOrigin // places of the file
+	read      any         // the file as manifests are read; nil before it is asked for
 	spec      types.Kustomization
 	older     olderFields
 	resources []kustItem
+	remote    bool // resources of it are elsewhere
 	helm      []kustHelm
 	// components in order.
 	components []*kustNode
@@ -65,11 +69,12 @@ type olderFields struct {
 	json6902       []types.Patch
 	imageTags      []types.Image
 	commonLabels   map[string]string
+	vars           int
 }
 
 //nolint:staticcheck // this is the one place that reads what is deprecated
 func newOlderFields(k *types.Kustomization) olderFields {
-	return olderFields{k.Bases, k.PatchesStrategicMerge, k.PatchesJson6902, k.ImageTags, k.CommonLabels}
+	return olderFields{k.Bases, k.PatchesStrategicMerge, k.PatchesJson6902, k.ImageTags, k.CommonLabels, len(k.Vars)}
 }
 
 // withoutDeprecations returns the kustomization in the terms that the library
@@ -79,6 +84,10 @@ func newOlderFields(k *types.Kustomization) olderFields {
 func withoutDeprecations(n *kustNode, files map[string]*source.File) types.Kustomization {
 	k := n.spec
 	k.Resources = slices.Clone(k.Resources)
+	if n.remote {
+		k.Resources = append(slices.DeleteFunc(k.Resources, looksRemote), nothingResource)
+		k.Bases = slices.DeleteFunc(slices.Clone(k.Bases), looksRemote)
+	}
 	for _, h := range n.helm {
 		k.Resources = append(k.Resources, h.resourceName())
 	}
@@ -101,6 +110,10 @@ func withoutDeprecations(n *kustNode, files map[string]*source.File) types.Kusto
 	}
 	return k
 }
+
+// nothingResource is a resource without objects: the library refuses a
+// kustomization without any.
+const nothingResource = ".nothing.yaml"
 
 func isKustFileName(name string) bool {
 	return name == "kustomization.yaml" || name == "kustomization.yml" || name == "Kustomization"
@@ -188,7 +201,12 @@ func (r *kustReader) read(dir string, names []string) (n *kustNode, isKust bool)
 		return nil, true
 	}
 	if err := n.spec.Unmarshal([]byte(f.Text())); err != nil {
-		r.refuse(n, nil, oneLine(err.Error())+"; correct the field")
+		field, why := jsonWords(err.Error())
+		var at *yaml.Node
+		if len(field) > 0 {
+			at = n.field(field...)
+		}
+		r.refuse(n, at, why+"; correct the field")
 		return nil, true
 	}
 	n.older = newOlderFields(&n.spec)
@@ -234,13 +252,17 @@ func notBuilt(g finding.Gap) finding.Gap {
 
 // refuse records why the graph is not built; at is nil for the file as a whole.
 func (r *kustReader) refuse(n *kustNode, at *yaml.Node, why string) {
-	line := 1
-	if at != nil {
-		line = n.file.Position(n.doc.start(at)).Line
-	}
-	g := notBuilt(finding.Gap{File: n.file.Path(), Line: line, Why: why})
-	r.g.refusals = append(r.g.refusals, g)
+	r.g.refusals = append(r.g.refusals, notBuilt(finding.Gap{File: n.file.Path(), Line: r.lineOf(n, at), Why: why}))
 }
+
+func (r *kustReader) lineOf(n *kustNode, at *yaml.Node) int {
+	if at == nil {
+		return 1
+	}
+	return n.file.Position(n.doc.start(at)).Line
+}
+
+const neverFetched = " is remote and nothing is ever fetched; vendor it into the tree, or lint the output of kustomize build"
 
 // field returns the node of a kustomization's field. Its keys may be written in
 // any case.
@@ -313,7 +335,7 @@ func (r *kustReader) entry(n *kustNode, field, entry string, at *yaml.Node) (str
 		r.refuse(n, at, field+" has an empty entry; remove it")
 		return "", false
 	case looksRemote(entry):
-		r.refuse(n, at, quoted+" is remote and nothing is ever fetched; vendor it into the tree, or lint the output of kustomize build")
+		r.refuse(n, at, quoted+neverFetched)
 		return "", false
 	case path.IsAbs(entry) || filepath.IsAbs(entry):
 		r.refuse(n, at, quoted+" is an absolute path; write it relative to this file")
@@ -413,6 +435,16 @@ func (r *kustReader) files(n *kustNode, field string, entries []string) {
 }
 
 func (r *kustReader) resource(n *kustNode, field, entry string, at *yaml.Node, stack []string, config bool) {
+	if looksRemote(entry) && !config {
+		// The library never hears of it.
+		n.remote = true
+		r.g.left = append(r.g.left, finding.Gap{
+			Kind: finding.Unreadable, File: n.file.Path(), Line: r.lineOf(n, at), What: "a resource of the kustomization is not in the tree",
+			Why:         fmt.Sprintf("%s entry %q%s", field, entry, neverFetched),
+			Consequence: "the objects that it brings were not checked",
+		})
+		return
+	}
 	name, ok := r.entry(n, field, entry, at)
 	if !ok {
 		return
@@ -502,23 +534,8 @@ func (r *kustReader) generator(n *kustNode, field string, i int, s types.KvPairS
 	for j, entry := range s.FileSources {
 		_, file := splitFileSource(entry)
 		at := n.field(field, item, "files", strconv.Itoa(j))
-		name, ok := r.entry(n, field+" files", file, at)
-		if !ok {
-			continue
-		}
-		if !r.t.isDir(name) {
-			r.copy(name)
-			continue
-		}
-		entries, err := r.t.readDir(name)
-		if err != nil {
-			r.refuse(n, at, fmt.Sprintf("%s entry %q cannot be read: %v", field, entry, err))
-		}
-		for _, e := range entries {
-			if f := path.Join(name, e.Name()); r.t.isFile(f) {
-				r.copy(f)
-			}
-		}
+		// Unlike kubectl create configmap, kustomize takes no directory.
+		r.fileEntry(n, field+" files", file, at)
 	}
 	for j, entry := range s.EnvSources {
 		r.fileEntry(n, field+" envs", entry, n.field(field, item, "envs", strconv.Itoa(j)))

@@ -17,14 +17,14 @@ import (
 	"github.com/vpnlint/vpnlint/pkg/source"
 )
 
-// kustHelm is an entry of helmCharts whose chart is in the tree. Kustomize runs
-// the helm program for it; we render the chart ourselves and give the library
-// the objects as a resource.
+// kustHelm is an entry of helmCharts. Kustomize runs the helm program for it; we
+// render the chart ourselves and give the library the objects as a resource.
 type kustHelm struct {
-	spec  types.HelmChart
-	dir   string   // tree path of the chart
-	files []string // tree paths of the values files: the first is valuesFile, "" if not given
-	index int
+	spec    types.HelmChart
+	dir     string   // tree path of the chart
+	missing bool     // there is no chart
+	files   []string // tree paths of the values files: the first is valuesFile, "" if not given
+	index   int
 }
 
 // helmChart checks entry i of helmCharts.
@@ -41,12 +41,18 @@ func (r *kustReader) helmChart(n *kustNode, i int) {
 		dir = path.Join(dir, spec.Name+"-"+spec.Version) // where kustomize puts what it pulls
 	}
 	dir = path.Join(dir, spec.Name)
-	if spec.Name == "" || path.IsAbs(home) || !r.t.isFile(path.Join(dir, "Chart.yaml")) {
-		r.refuse(n, at, fmt.Sprintf("helmCharts entry %q is not in %s, and pulling it needs the helm program and network access, which are never used; vendor the chart there, or lint the output of kustomize build --enable-helm",
-			spec.Name, r.t.display(dir)))
+	switch {
+	case spec.Name == "":
+		r.refuse(n, at, "a helmCharts entry has no name; name its chart")
+		return
+	case path.IsAbs(home):
+		r.refuse(n, n.field("helmGlobals", "chartHome"), fmt.Sprintf("the chartHome %q is an absolute path; write it relative to this file", home))
+		return
+	case !slices.Contains([]string{"", "merge", "override", "replace"}, spec.ValuesMerge):
+		r.refuse(n, n.field("helmCharts", item, "valuesMerge"), fmt.Sprintf("the valuesMerge %q of a helmCharts entry is none of merge, override and replace; correct it", spec.ValuesMerge))
 		return
 	}
-	h := kustHelm{spec: spec, dir: dir, files: []string{""}, index: i}
+	h := kustHelm{spec: spec, dir: dir, files: []string{""}, index: i, missing: !r.t.isFile(path.Join(dir, "Chart.yaml"))}
 	for j, entry := range append([]string{spec.ValuesFile}, spec.AdditionalValuesFiles...) {
 		if entry == "" {
 			continue
@@ -66,8 +72,35 @@ func (r *kustReader) helmChart(n *kustNode, i int) {
 			h.files = append(h.files, name)
 		}
 	}
-	r.g.uses[dir] = true
+	if !h.missing {
+		r.g.uses[dir] = true
+	}
 	n.helm = append(n.helm, h)
+}
+
+// inlineValues stands for the values of the entry itself among its files.
+const inlineValues = ""
+
+// order returns the tree paths of the values files and inlineValues, the one that
+// wins last.
+func (h kustHelm) order() []string {
+	var out []string
+	inline := func() {
+		if len(h.spec.ValuesInline) > 0 {
+			out = append(out, inlineValues)
+		}
+	}
+	if h.spec.ValuesMerge == "merge" {
+		inline()
+	}
+	// Without a valuesFile the chart's own is merged, which it is anyway.
+	if h.files[0] != "" && (h.spec.ValuesMerge != "replace" || len(h.spec.ValuesInline) == 0) {
+		out = append(out, h.files[0])
+	}
+	if h.spec.ValuesMerge != "merge" {
+		inline()
+	}
+	return append(out, h.files[1:]...)
 }
 
 // render renders the chart with the values that the entry gives.
@@ -84,9 +117,6 @@ func (h kustHelm) render(ctx context.Context, t *tree, n *kustNode, opts Options
 	}
 	inlined := h.inlineFile(n)
 	inline := func() {
-		if len(h.spec.ValuesInline) == 0 {
-			return
-		}
 		if inlined != nil {
 			set.bundled = append(set.bundled, bundledValues{file: inlined})
 			return
@@ -98,20 +128,10 @@ func (h kustHelm) render(ctx context.Context, t *tree, n *kustNode, opts Options
 		at := n.origin.Locate(source.Ref{Pointer: n.pointer("helmCharts", strconv.Itoa(h.index), "valuesInline")}).Primary
 		set.bundled = append(set.bundled, bundledValues{file: source.NewFile(n.file.Path(), string(text)), fixed: &at})
 	}
-	if h.spec.ValuesMerge == "merge" {
-		inline()
-	}
-	// Without a valuesFile the chart's own is merged, which it is anyway.
-	if h.files[0] != "" && (h.spec.ValuesMerge != "replace" || len(h.spec.ValuesInline) == 0) {
-		if gap := read(h.files[0]); gap != nil {
-			return rendered{gaps: []finding.Gap{*gap}}
-		}
-	}
-	if h.spec.ValuesMerge != "merge" {
-		inline()
-	}
-	for _, name := range h.files[1:] {
-		if gap := read(name); gap != nil {
+	for _, name := range h.order() {
+		if name == inlineValues {
+			inline()
+		} else if gap := read(name); gap != nil {
 			return rendered{gaps: []finding.Gap{*gap}}
 		}
 	}
@@ -205,6 +225,10 @@ func renderHelm(ctx context.Context, t *tree, g *kustGraph, opts Options) (map[*
 	for _, dir := range sortedKeys(g.nodes) {
 		n := g.nodes[dir]
 		for _, h := range n.helm {
+			if h.missing {
+				objects[n] = append(objects[n], nil)
+				continue
+			}
 			r := h.render(ctx, t, n, opts)
 			objects[n] = append(objects[n], r.objects)
 			out.gaps = append(out.gaps, r.gaps...)

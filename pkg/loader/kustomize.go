@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"log"
 	"path"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,8 +33,8 @@ func renderKustomization(ctx context.Context, t *tree, g *kustGraph, opts Option
 		out.files = append(out.files, g.nodes[dir].file)
 	}
 	limits := opts.Limits.withDefaults()
+	out.gaps = slices.Concat(g.refusals, g.left)
 	if len(g.refusals) > 0 {
-		out.gaps = g.refusals
 		return out
 	}
 	refuse := func(file string, line int, why string) rendered {
@@ -73,7 +75,7 @@ func renderKustomization(ctx context.Context, t *tree, g *kustGraph, opts Option
 			out.gaps = append(out.gaps, notBuilt(gap))
 		}
 	}
-	if len(out.gaps) > 0 {
+	if len(out.gaps) > len(g.left) {
 		return out
 	}
 	out.gaps = append(append(out.gaps, fromCharts.gaps...), a.gaps...)
@@ -87,6 +89,9 @@ func renderKustomization(ctx context.Context, t *tree, g *kustGraph, opts Option
 		}
 		data, err := json.Marshal(spec)
 		inputs = append(inputs, wireFile{"/" + n.name, data})
+		if n.remote {
+			inputs = append(inputs, wireFile{path.Join("/", n.dir, nothingResource), nil})
+		}
 		for i, h := range n.helm {
 			if err == nil {
 				data, err = resource(charts[n][i])
@@ -97,10 +102,18 @@ func renderKustomization(ctx context.Context, t *tree, g *kustGraph, opts Option
 			return refuse(n.file.Path(), 1, err.Error())
 		}
 	}
+	out.inflations(t, g, opts)
 	resources, err := buildKustomization(ctx, inputs, path.Join("/", g.dir), opts)
 	if err != nil {
 		file, why := explainBuild(t, g, files, limits, err)
-		return refuse(file, 1, why)
+		if (g.missesCharts() || len(g.left) > 0) && lacksTarget.MatchString(err.Error()) {
+			why = oneLine(err.Error()) + "; it was built without the charts and resources that are not in the tree, which may be why: vendor them, or lint the output of kustomize build"
+		}
+		out = refuse(file, 1, withoutAddresses(why))
+		if g.missesCharts() {
+			out.gaps[len(out.gaps)-1].Consequence = "of the objects it produces, only those in the values of charts that are not in the tree were checked"
+		}
+		return out
 	}
 	unitDir := t.display(g.dir)
 	again := newRebuild(t, a, g, opts)
@@ -120,6 +133,16 @@ func renderKustomization(ctx context.Context, t *tree, g *kustGraph, opts Option
 	}
 	return out
 }
+
+// lacksTarget is what the library says when what a patch, a replacement or the like
+// is for is not there.
+var lacksTarget = regexp.MustCompile(`no matches for Id|no resource matches|failed to find|not found|does not exist; cannot merge`)
+
+// memoryAddress is what the library shows of some values for want of a name.
+var memoryAddress = regexp.MustCompile(`&?\{?0x[0-9a-f]{6,}( <nil>)?\}?`)
+
+// withoutAddresses makes an error of the library say the same in each run.
+func withoutAddresses(text string) string { return memoryAddress.ReplaceAllString(text, "…") }
 
 var errBuildTime = errors.New("building takes longer than the limit")
 

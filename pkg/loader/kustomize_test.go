@@ -9,6 +9,7 @@ import (
 
 	"github.com/vpnlint/vpnlint/pkg/finding"
 	"github.com/vpnlint/vpnlint/pkg/source"
+	"github.com/vpnlint/vpnlint/pkg/testtree"
 )
 
 // failingGit puts a git on PATH that leaves a mark when it is run.
@@ -57,7 +58,6 @@ func TestRefusedKustomizationsNeverReachTheLibrary(t *testing.T) {
 		line          int
 		why           string
 	}{
-		{"https base", "-- kustomization.yaml --\nresources:\n- a.yaml\n- https://github.com/org/repo//base?ref=v1\n-- a.yaml --\n" + podA, 3, "is remote"},
 		{"git base", "-- kustomization.yaml --\nresources:\n- git::https://example.com/x.git\n", 2, "is remote"},
 		{"short GitHub base", "-- kustomization.yaml --\nresources:\n- github.com/org/repo/base\n-- github.com/org/repo/base/kustomization.yaml --\nresources: [a.yaml]\n-- github.com/org/repo/base/a.yaml --\n" + podA, 2, "is remote"},
 		{"scp base", "-- kustomization.yaml --\nbases:\n- git@example.com:org/repo\n", 2, "is remote"},
@@ -70,7 +70,7 @@ func TestRefusedKustomizationsNeverReachTheLibrary(t *testing.T) {
 		{"missing file", "-- kustomization.yaml --\nresources:\n- a.yaml\n", 2, "does not exist"},
 		{"cycle", "-- kustomization.yaml --\nresources: [b]\n-- b/kustomization.yaml --\nresources: [..]\n", 1, "cycle"},
 		{"itself", "-- kustomization.yaml --\nresources: [\".\"]\n", 1, "cycle"},
-		{"helm charts", "-- kustomization.yaml --\nhelmCharts:\n- name: x\n  repo: https://charts.example\n", 2, "helm program"},
+		{"helm charts without a name", "-- kustomization.yaml --\nhelmCharts:\n- repo: https://charts.example\n", 2, "has no name"},
 		{"exec function", "-- kustomization.yaml --\nresources: [a.yaml]\ntransformers: [fn.yaml]\n-- fn.yaml --\napiVersion: x/v1\nkind: Fn\nmetadata:\n  name: f\n  annotations:\n    config.kubernetes.io/function: |\n      exec: {path: ./run}\n-- a.yaml --\n" + podA, 2, "program or container"},
 		{"container generator", "-- kustomization.yaml --\ngenerators:\n- |\n  apiVersion: x/v1\n  kind: Fn\n  metadata: {name: f, annotations: {config.kubernetes.io/function: 'container: {image: x}'}}\n", 2, "program or container"},
 		{"unknown plug-in", "-- kustomization.yaml --\nresources: [a.yaml]\ntransformers: [fn.yaml]\n-- fn.yaml --\napiVersion: someteam.example.com/v1\nkind: Sed\nmetadata: {name: f}\n-- a.yaml --\n" + podA, 2, "not built into kustomize"},
@@ -82,7 +82,7 @@ func TestRefusedKustomizationsNeverReachTheLibrary(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			dir := writeTree(t, tt.archive)
+			dir := testtree.Parse(t, tt.archive)
 			r := loadDir(t, dir, ".")
 			if len(r.Gaps) != 1 || r.Gaps[0].Kind != finding.Unreadable || r.Gaps[0].Line != tt.line && tt.why != "cycle" || !strings.Contains(r.Gaps[0].Why, tt.why) {
 				if tt.why != "cycle" || len(r.Gaps) == 0 {
@@ -252,7 +252,7 @@ Address = 10.66.0.2/32
 A=1
 PEER=198.51.100.7
 `
-	dir := writeTree(t, archive)
+	dir := testtree.Parse(t, archive)
 	r := loadDir(t, dir, ".")
 	if len(r.Gaps) != 0 {
 		t.Fatalf("%+v", r.Gaps)
@@ -297,7 +297,7 @@ PEER=198.51.100.7
 }
 
 func TestMissingFieldOfAKustomizationPointsToItsParent(t *testing.T) {
-	dir := writeTree(t, "-- kustomization.yaml --\nresources: [d.yaml]\n-- d.yaml --\n"+vpnDeployment)
+	dir := testtree.Parse(t, "-- kustomization.yaml --\nresources: [d.yaml]\n-- d.yaml --\n"+vpnDeployment)
 	r := loadDir(t, dir, ".")
 	p := r.Objects[0].Origin.Locate(source.Ref{Pointer: "/spec/template/spec/containers/1/securityContext/privileged"}).Primary
 	if p.File != "d.yaml" || p.Span.Start.Line != 12 || p.Precision != source.Parent {
@@ -307,7 +307,7 @@ func TestMissingFieldOfAKustomizationPointsToItsParent(t *testing.T) {
 
 func TestComponentsSecretsAndReplacements(t *testing.T) {
 	failingGit(t)
-	dir := writeTree(t, `
+	dir := testtree.Parse(t, `
 -- app/kustomization.yaml --
 resources: [d.yaml]
 components: [../comp]
@@ -366,7 +366,7 @@ spec:
 }
 
 func TestKustomizationLimits(t *testing.T) {
-	dir := writeTree(t, "-- kustomization.yaml --\nresources: [a.yaml, b.yaml]\n-- a.yaml --\n"+podA+"-- b.yaml --\n"+pod("b"))
+	dir := testtree.Parse(t, "-- kustomization.yaml --\nresources: [a.yaml, b.yaml]\n-- a.yaml --\n"+podA+"-- b.yaml --\n"+pod("b"))
 	r, err := Load(t.Context(), []string{"."}, Options{Dir: dir, Limits: Limits{KustomizeFiles: 1}})
 	if err != nil {
 		t.Fatal(err)
@@ -377,7 +377,7 @@ func TestKustomizationLimits(t *testing.T) {
 }
 
 func TestBrokenResourceOfAKustomizationNamesItsLine(t *testing.T) {
-	dir := writeTree(t, "-- kustomization.yaml --\nresources: [a.yaml]\n-- a.yaml --\n"+podA+"spec:\n\tx: 1\n")
+	dir := testtree.Parse(t, "-- kustomization.yaml --\nresources: [a.yaml]\n-- a.yaml --\n"+podA+"spec:\n\tx: 1\n")
 	r := loadDir(t, dir, ".")
 	if len(r.Gaps) != 1 || r.Gaps[0].File != "a.yaml" || r.Gaps[0].Line < 4 || r.Gaps[0].What != "the kustomization was not built" {
 		t.Errorf("%+v", r.Gaps)
@@ -394,9 +394,45 @@ func TestAliasBombNeverReachesTheLibrary(t *testing.T) {
 		"resource": "-- kustomization.yaml --\nresources: [a.yaml]\n-- a.yaml --\n" + bomb.String(),
 		"patch":    "-- kustomization.yaml --\nresources: [b.yaml]\npatches: [{path: a.yaml}]\n-- b.yaml --\n" + podA + "-- a.yaml --\n" + bomb.String(),
 	} {
-		r := loadDir(t, writeTree(t, archive), ".")
+		r := loadDir(t, testtree.Parse(t, archive), ".")
 		if len(r.Gaps) != 1 || r.Gaps[0].File != "a.yaml" || !strings.Contains(r.Gaps[0].Why, "--limit-alias-nodes") || len(r.Objects) != 0 {
 			t.Errorf("%s: %s %+v", name, summary(r), r.Gaps)
 		}
+	}
+}
+
+// What is remote is left out, and told of; the library builds the rest and never
+// hears of it.
+func TestRemoteResourcesAreLeftOut(t *testing.T) {
+	for name, tc := range map[string]struct{ archive, objects, gap string }{
+		"beside a file": {
+			"-- kustomization.yaml --\nnamePrefix: my-\nresources:\n- a.yaml\n- https://github.com/org/repo//base?ref=v1\n-- a.yaml --\n" + podA,
+			"object Pod//my-a in .\n", "gap unreadable kustomization.yaml:4 a resource of the kustomization is not in the tree\n",
+		},
+		"nothing else": {
+			"-- kustomization.yaml --\nresources:\n- git::https://example.com/x.git\n",
+			"", "gap unreadable kustomization.yaml:2 a resource of the kustomization is not in the tree\n",
+		},
+		"in a base": {
+			"-- kustomization.yaml --\nresources: [base, a.yaml]\n-- a.yaml --\n" + podA + "-- base/kustomization.yaml --\nbases: [\"git@example.com:org/repo\", ../more]\n-- more/kustomization.yaml --\nresources: [b.yaml]\n-- more/b.yaml --\n" + pod("b"),
+			"object Pod//a in .\nobject Pod//b in .\n", "gap unreadable base/kustomization.yaml:1 a resource of the kustomization is not in the tree\n",
+		},
+		"with a patch for it": {
+			"-- kustomization.yaml --\nresources: [\"https://example.com/x.yaml\"]\npatches:\n- patch: \"{apiVersion: v1, kind: Pod, metadata: {name: far}, spec: {hostNetwork: true}}\"\n",
+			"", "gap unreadable kustomization.yaml:1 a resource of the kustomization is not in the tree\ngap unreadable kustomization.yaml:1 the kustomization was not built\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := loadDir(t, testtree.Parse(t, tc.archive), ".")
+			got := summary(r)
+			if want := "input kustomization .\n" + tc.objects + tc.gap; got != want {
+				t.Errorf("got\n%swant\n%s", got, want)
+			}
+			for _, g := range r.Gaps {
+				if !strings.Contains(g.Why, "vendor") {
+					t.Errorf("it does not say what to do: %s", g.Why)
+				}
+			}
+		})
 	}
 }

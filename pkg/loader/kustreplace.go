@@ -53,14 +53,40 @@ type rewritten struct {
 	text   string
 }
 
-// replaceOne runs one replacement, which stands at a pointer of an origin. A
-// copy of each object is written to with a placeholder first, to see where the
-// value goes.
+// replaceOne runs one replacement, which stands at a pointer of an origin.
 func (r *replay) replaceOne(m resmap.ResMap, rep types.Replacement, origin source.Origin, at string) error {
 	rep = ownReplacement(rep)
 	from, value := r.replacementSource(m, rep, origin, at)
-	var places []int // by placeholder
-	var targets []rewritten
+	targets, places := r.replacedPlaces(m, rep, origin, at)
+	before := map[*yaml.Node]int{}
+	for _, t := range targets {
+		if n := nodeAt(t.root, t.tokens); n != nil {
+			before[n] = n.Line
+		}
+	}
+	if err := m.ApplyFilter(replacement.Filter{Replacements: []types.Replacement{rep}}); err != nil {
+		return err
+	}
+	for _, t := range targets {
+		n := nodeAt(t.root, t.tokens)
+		if n == nil || n.Kind != yaml.ScalarNode || from == 0 {
+			continue // a structure keeps the marks of its source
+		}
+		k := r.replacedMark(t.text, n.Value, value, from, before[n], places)
+		k.text = n.Value
+		n.Line = r.marks.add(k)
+		r.marks.seen[n] = n.Line
+	}
+	r.settle(m, func(_ string, _ *yaml.Node, old int) writer {
+		return writer{origin: origin, at: at, vague: true}.overrides(old)
+	})
+	return nil
+}
+
+// replacedPlaces are the nodes that a replacement writes to: a copy of each object
+// that it selects is written to with a placeholder for each field path. places are
+// the marks of the field paths, by placeholder.
+func (r *replay) replacedPlaces(m resmap.ResMap, rep types.Replacement, origin source.Origin, at string) (targets []rewritten, places []int) {
 	copies := map[*kustres.Resource]*kyaml.RNode{}
 	for j, target := range rep.Targets {
 		if target == nil || target.Select == nil {
@@ -96,29 +122,7 @@ func (r *replay) replaceOne(m resmap.ResMap, rep types.Replacement, origin sourc
 			targets = append(targets, findPlaceholders(res.YNode(), c.YNode())...)
 		}
 	}
-	before := map[*yaml.Node]int{}
-	for _, t := range targets {
-		if n := nodeAt(t.root, t.tokens); n != nil {
-			before[n] = n.Line
-		}
-	}
-	if err := m.ApplyFilter(replacement.Filter{Replacements: []types.Replacement{rep}}); err != nil {
-		return err
-	}
-	for _, t := range targets {
-		n := nodeAt(t.root, t.tokens)
-		if n == nil || n.Kind != yaml.ScalarNode || from == 0 {
-			continue // a structure keeps the marks of its source
-		}
-		k := r.replacedMark(t.text, n.Value, value, from, before[n], places)
-		k.text = n.Value
-		n.Line = r.marks.add(k)
-		r.marks.seen[n] = n.Line
-	}
-	r.settle(m, func(_ string, _ *yaml.Node, old int) writer {
-		return writer{origin: origin, at: at, vague: true}.overrides(old)
-	})
-	return nil
+	return targets, places
 }
 
 // ownReplacement copies what the library fills in.

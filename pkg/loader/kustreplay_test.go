@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/vpnlint/vpnlint/pkg/source"
+	"github.com/vpnlint/vpnlint/pkg/testtree"
 )
 
 // Places are the same whoever asks for them, at once or after the replays that
@@ -16,7 +17,7 @@ func TestPlacesOfKustomizationsAreAlwaysTheSame(t *testing.T) {
 	var objects []*source.Object
 	shared := &replays{}
 	for _, k := range kustomizations(t) {
-		for _, o := range k.build(t, unpack(t, k.files)).objects {
+		for _, o := range k.build(t, testtree.Unpack(t, k.files)).objects {
 			o.Origin.(*kustOrigin).again.cache = shared
 			objects = append(objects, o)
 		}
@@ -57,7 +58,7 @@ func TestPlacesOfKustomizationsAreAlwaysTheSame(t *testing.T) {
 // A field of which the replay comes to another value has a nearby place: here
 // YAML 1.1 and 1.2 read a word differently.
 func TestUnexplainedValuesHaveANearbyPlace(t *testing.T) {
-	dir := writeTree(t, "-- kustomization.yaml --\nresources: [a.yaml]\n-- a.yaml --\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  containers:\n  - name: c\n    args: [x, y, z]\n")
+	dir := testtree.Parse(t, "-- kustomization.yaml --\nresources: [a.yaml]\n-- a.yaml --\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  containers:\n  - name: c\n    args: [x, y, z]\n")
 	r := loadDir(t, dir, ".")
 	for pointer, want := range map[string]string{
 		"/spec/containers/0/args/0": "a.yaml:7:12 exact",
@@ -73,7 +74,7 @@ func TestUnexplainedValuesHaveANearbyPlace(t *testing.T) {
 
 // The field specifications of a plug-in are no files.
 func TestFieldSpecificationsAreNoFiles(t *testing.T) {
-	dir := writeTree(t, "-- kustomization.yaml --\nresources: [a.yaml]\ntransformers: [p.yaml]\n-- p.yaml --\napiVersion: builtin\nkind: PrefixTransformer\nmetadata: {name: p}\nprefix: x-\nfieldSpecs: [{path: metadata/name}]\n-- a.yaml --\n"+podA)
+	dir := testtree.Parse(t, "-- kustomization.yaml --\nresources: [a.yaml]\ntransformers: [p.yaml]\n-- p.yaml --\napiVersion: builtin\nkind: PrefixTransformer\nmetadata: {name: p}\nprefix: x-\nfieldSpecs: [{path: metadata/name}]\n-- a.yaml --\n"+podA)
 	r := loadDir(t, dir, ".")
 	if len(r.Gaps) != 0 || len(r.Objects) != 1 || !strings.HasPrefix(r.Objects[0].Name, "x-") {
 		t.Errorf("%s, %+v", summary(r), r.Gaps)

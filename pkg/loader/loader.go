@@ -19,6 +19,7 @@ import (
 
 	"helm.sh/helm/v3/pkg/chartutil"
 	"helm.sh/helm/v3/pkg/strvals"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/vpnlint/vpnlint/pkg/finding"
 	"github.com/vpnlint/vpnlint/pkg/source"
@@ -88,6 +89,10 @@ func Load(ctx context.Context, paths []string, opts Options) (*Result, error) {
 			continue
 		}
 		t, err := l.target(p)
+		if opts.Changed && errors.Is(err, fs.ErrNotExist) {
+			l.result.Skipped = append(l.result.Skipped, Skip{Path: p, Why: "it does not exist any more"})
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -155,6 +160,14 @@ func (o Options) checkChartOptions() error {
 		if err := strvals.ParseInto(set, values); err != nil {
 			return fmt.Errorf("--set %s: want key=value: %w", set, err)
 		}
+	}
+	if o.ReleaseName != "" {
+		if err := chartutil.ValidateReleaseName(o.ReleaseName); err != nil {
+			return fmt.Errorf("--release-name %s: helm refuses it: %w", o.ReleaseName, err)
+		}
+	}
+	if wrong := validation.IsDNS1123Label(o.Namespace); o.Namespace != "" && len(wrong) > 0 {
+		return fmt.Errorf("--namespace %s: Kubernetes refuses it: %s", o.Namespace, wrong[0])
 	}
 	if o.KubeVersion != "" {
 		if _, err := chartutil.ParseKubeVersion(o.KubeVersion); err != nil {
@@ -324,7 +337,7 @@ func (l *load) jobs(ctx context.Context) []job {
 			})...)
 		}
 		for _, name := range sortedKeys(s.files) {
-			named := s.files[name]
+			named := s.files[name] && !l.opts.Changed
 			jobs = append(jobs, job{kind: source.Manifest, shown: s.t.display(name), scan: s, dir: name, run: func() outcome { return l.manifest(ctx, s.t, name, named) }})
 		}
 	}
@@ -475,7 +488,7 @@ func (l *load) decode(ctx context.Context, f *source.File, dir string, named boo
 		}
 		return outcome{rendered: rendered{gaps: []finding.Gap{{
 			Kind: finding.Unreadable, File: f.Path(), Line: 1, What: "the file could not be read",
-			Why:         "it is UTF-16, as PowerShell's > writes it; save it as UTF-8",
+			Why:         isUTF16,
 			Consequence: "whatever it declares is missing from this report",
 		}}}}
 	}
@@ -501,18 +514,28 @@ func (l *load) decode(ctx context.Context, f *source.File, dir string, named boo
 	return outcome{rendered: rendered{objects: objects, files: []*source.File{f}, gaps: gaps}}
 }
 
-// fromUTF16 decodes a text that starts with the byte order mark of UTF-16.
+const isUTF16 = "it is UTF-16, as PowerShell's > writes it; save it as UTF-8"
+
+// fromUTF16 decodes a text that starts with the byte order mark of UTF-16, or with
+// a character of ASCII as UTF-16 has it: there is no zero in a text of YAML.
 func fromUTF16(text string) (string, bool) {
+	if len(text) < 2 {
+		return "", false
+	}
 	var order binary.ByteOrder = binary.LittleEndian
-	switch {
-	case strings.HasPrefix(text, "\xff\xfe"):
-	case strings.HasPrefix(text, "\xfe\xff"):
+	switch first, second := text[0], text[1]; {
+	case first == 0xff && second == 0xfe:
+		text = text[2:]
+	case first == 0xfe && second == 0xff:
+		order, text = binary.BigEndian, text[2:]
+	case first != 0 && second == 0:
+	case first == 0 && second != 0:
 		order = binary.BigEndian
 	default:
 		return "", false
 	}
 	units := make([]uint16, 0, len(text)/2)
-	for data := []byte(text[2:]); len(data) > 1; data = data[2:] {
+	for data := []byte(text); len(data) > 1; data = data[2:] {
 		units = append(units, order.Uint16(data))
 	}
 	return string(utf16.Decode(units)), true

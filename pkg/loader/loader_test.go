@@ -12,27 +12,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rogpeppe/go-internal/txtar"
-
 	"github.com/vpnlint/vpnlint/pkg/finding"
 	"github.com/vpnlint/vpnlint/pkg/source"
+	"github.com/vpnlint/vpnlint/pkg/testtree"
 )
-
-// writeTree writes the files of a txtar archive and returns their directory.
-func writeTree(t *testing.T, archive string) string {
-	t.Helper()
-	dir := t.TempDir()
-	for _, f := range txtar.Parse([]byte(archive)).Files {
-		name := filepath.Join(dir, filepath.FromSlash(f.Name))
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, f.Data, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
-}
 
 func loadDir(t *testing.T, dir string, paths ...string) *Result {
 	t.Helper()
@@ -152,7 +135,7 @@ func TestLoadFindsInputsByTheirContent(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			dir := writeTree(t, tt.archive)
+			dir := testtree.Parse(t, tt.archive)
 			if got := summary(loadDir(t, dir, tt.paths...)); got != tt.want {
 				t.Errorf("got\n%swant\n%s", got, tt.want)
 			}
@@ -161,7 +144,7 @@ func TestLoadFindsInputsByTheirContent(t *testing.T) {
 }
 
 func TestLoadMeansTheChartOfAChartsFile(t *testing.T) {
-	dir := writeTree(t, "-- c/Chart.yaml --\napiVersion: v2\nname: c\nversion: 0.1.0\n-- c/values.yaml --\nx: 1\n-- c/env/prod.yaml --\nx: 2\n-- c/prod.yaml --\nx: 3\n-- c/templates/a.yaml --\n"+podA+
+	dir := testtree.Parse(t, "-- c/Chart.yaml --\napiVersion: v2\nname: c\nversion: 0.1.0\n-- c/values.yaml --\nx: 1\n-- c/env/prod.yaml --\nx: 2\n-- c/prod.yaml --\nx: 3\n-- c/templates/a.yaml --\n"+podA+
 		"-- c/charts/sub/Chart.yaml --\napiVersion: v2\nname: sub\nversion: 0.1.0\n-- c/charts/sub/templates/b.yaml --\n"+pod("b")+"-- c/extra/deploy.yaml --\n"+pod("extra"))
 	for _, p := range []string{"c", "c/Chart.yaml", "c/values.yaml", "c/prod.yaml", "c/templates/a.yaml", "c/templates", "c/charts/sub/templates/b.yaml", "."} {
 		r := loadDir(t, dir, p)
@@ -172,7 +155,7 @@ func TestLoadMeansTheChartOfAChartsFile(t *testing.T) {
 }
 
 func TestLoadRefusesPathsThatAreNotThere(t *testing.T) {
-	dir := writeTree(t, "-- a.yaml --\n"+podA)
+	dir := testtree.Parse(t, "-- a.yaml --\n"+podA)
 	for _, tt := range []struct {
 		paths  []string
 		values []string
@@ -247,7 +230,7 @@ func TestLoadSaysWhatIsWrongWithHostileFiles(t *testing.T) {
 }
 
 func TestLimitsAreGapsThatNameTheOption(t *testing.T) {
-	dir := writeTree(t, "-- big.yaml --\n"+podA+strings.Repeat("# filler\n", 100)+"-- data.json --\n{\"a\": \""+strings.Repeat("x", 900)+"\"}\n-- many.yaml --\n"+strings.Repeat(podA+"---\n", 5))
+	dir := testtree.Parse(t, "-- big.yaml --\n"+podA+strings.Repeat("# filler\n", 100)+"-- data.json --\n{\"a\": \""+strings.Repeat("x", 900)+"\"}\n-- many.yaml --\n"+strings.Repeat(podA+"---\n", 5))
 	r, err := Load(t.Context(), []string{"."}, Options{Dir: dir, Limits: Limits{FileBytes: 800, Documents: 3}})
 	if err != nil {
 		t.Fatal(err)
@@ -262,7 +245,7 @@ func TestLimitsAreGapsThatNameTheOption(t *testing.T) {
 }
 
 func TestDuplicateKeysDoNotFailTheRun(t *testing.T) {
-	dir := writeTree(t, "-- a.yaml --\n"+podA+"spec:\n  hostNetwork: true\n  hostNetwork: false\n")
+	dir := testtree.Parse(t, "-- a.yaml --\n"+podA+"spec:\n  hostNetwork: true\n  hostNetwork: false\n")
 	r := loadDir(t, dir, ".")
 	if len(r.Gaps) != 1 || r.Gaps[0].Kind != finding.Unmodelled || r.Gaps[0].Line != 5 {
 		t.Errorf("%+v", r.Gaps)
@@ -276,7 +259,7 @@ func TestDuplicateKeysDoNotFailTheRun(t *testing.T) {
 }
 
 func TestByteOrderMarkAndDirectives(t *testing.T) {
-	dir := writeTree(t, "-- a.yaml --\n\ufeff%YAML 1.1\n---\n"+podA+"...\n---\n"+pod("b"))
+	dir := testtree.Parse(t, "-- a.yaml --\n\ufeff%YAML 1.1\n---\n"+podA+"...\n---\n"+pod("b"))
 	r := loadDir(t, dir, ".")
 	if len(r.Objects) != 2 || len(r.Gaps) != 0 {
 		t.Fatal(summary(r), r.Gaps)
@@ -290,8 +273,8 @@ func TestLinksDoNotLeaveTheTree(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("needs symbolic links")
 	}
-	outside := writeTree(t, "-- secret.yaml --\n"+pod("outside"))
-	dir := writeTree(t, "-- a.yaml --\n"+podA+"-- sub/b.yaml --\n"+pod("b"))
+	outside := testtree.Parse(t, "-- secret.yaml --\n"+pod("outside"))
+	dir := testtree.Parse(t, "-- a.yaml --\n"+podA+"-- sub/b.yaml --\n"+pod("b"))
 	for link, to := range map[string]string{
 		"out.yaml":  filepath.Join(outside, "secret.yaml"),
 		"loop.yaml": "loop.yaml",
@@ -327,7 +310,7 @@ func TestUnreadableFileIsAGap(t *testing.T) {
 	if os.Getuid() == 0 {
 		t.Skip("root reads everything")
 	}
-	dir := writeTree(t, "-- a.yaml --\n"+podA+"-- b.yaml --\n"+pod("b"))
+	dir := testtree.Parse(t, "-- a.yaml --\n"+podA+"-- b.yaml --\n"+pod("b"))
 	if err := os.Chmod(filepath.Join(dir, "a.yaml"), 0); err != nil {
 		t.Fatal(err)
 	}
@@ -342,7 +325,7 @@ func TestResultsDoNotDependOnWorkersOrOrder(t *testing.T) {
 	for i := range 40 {
 		fmt.Fprintf(&archive, "-- d%d/f%d.yaml --\n%s---\n%s", i%7, i, pod(fmt.Sprintf("p%d", i%5)), "apiVersion: v1\nkind: [\n")
 	}
-	dir := writeTree(t, archive.String())
+	dir := testtree.Parse(t, archive.String())
 	want := ""
 	for _, workers := range []int{1, 2, 16} {
 		paths := []string{"d0", "d1", "d2", "d3", "d4", "d5", "d6"}
@@ -362,7 +345,7 @@ func TestResultsDoNotDependOnWorkersOrOrder(t *testing.T) {
 }
 
 func TestLoadStopsWhenTheContextEnds(t *testing.T) {
-	dir := writeTree(t, "-- a.yaml --\n"+podA)
+	dir := testtree.Parse(t, "-- a.yaml --\n"+podA)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := Load(ctx, []string{"."}, Options{Dir: dir}); !errors.Is(err, context.Canceled) {
@@ -371,7 +354,7 @@ func TestLoadStopsWhenTheContextEnds(t *testing.T) {
 }
 
 func TestFilesOutsideTheWorkingDirectoryAreShownRelativeToIt(t *testing.T) {
-	dir := writeTree(t, "-- repo/.git/HEAD --\nref: x\n-- repo/base/kustomization.yaml --\nresources: [a.yaml]\n-- repo/base/a.yaml --\n"+podA+"-- repo/apps/prod/kustomization.yaml --\nresources: [../../base]\n")
+	dir := testtree.Parse(t, "-- repo/.git/HEAD --\nref: x\n-- repo/base/kustomization.yaml --\nresources: [a.yaml]\n-- repo/base/a.yaml --\n"+podA+"-- repo/apps/prod/kustomization.yaml --\nresources: [../../base]\n")
 	r := loadDir(t, filepath.Join(dir, "repo", "apps"), "prod")
 	if len(r.Objects) != 1 || len(r.Gaps) != 0 {
 		t.Fatal(summary(r), r.Gaps)
@@ -382,7 +365,7 @@ func TestFilesOutsideTheWorkingDirectoryAreShownRelativeToIt(t *testing.T) {
 }
 
 func TestFilesBelowTheWorkingDirectoryAreShownWithoutTheWayOutOfIt(t *testing.T) {
-	dir := writeTree(t, "-- repo/.git/HEAD --\nref: x\n-- repo/apps/prod/a.yaml --\n"+podA+"-- repo/apps/b.yaml --\napiVersion: v1\nkind: Pod\nmetadata: [\n")
+	dir := testtree.Parse(t, "-- repo/.git/HEAD --\nref: x\n-- repo/apps/prod/a.yaml --\n"+podA+"-- repo/apps/b.yaml --\napiVersion: v1\nkind: Pod\nmetadata: [\n")
 	for _, tc := range []struct{ from, target, file, gap string }{
 		{"repo/apps", ".", "prod/a.yaml", "b.yaml"},
 		{"repo/apps/prod", "..", "a.yaml", "../b.yaml"},
@@ -401,7 +384,7 @@ func TestFilesBelowTheWorkingDirectoryAreShownWithoutTheWayOutOfIt(t *testing.T)
 }
 
 func TestASchemaThatIsNoneIsNamedInOneLine(t *testing.T) {
-	dir := writeTree(t, `-- Chart.yaml --
+	dir := testtree.Parse(t, `-- Chart.yaml --
 apiVersion: v2
 name: web
 version: 1.0.0

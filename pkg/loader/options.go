@@ -21,6 +21,12 @@ type Options struct {
 	// Stdin is read for the path "-".
 	Stdin io.Reader
 
+	// Changed says that the paths are those of files that somebody changed, of
+	// whatever program: one that does not parse only counts where it looks like
+	// Kubernetes, as in a directory, and not for being named. One that is not there
+	// any more is passed over.
+	Changed bool
+
 	// For charts, as Helm's flags of the same names.
 	ValuesFiles []string
 	Set         []string

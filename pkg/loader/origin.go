@@ -100,6 +100,26 @@ func (d *document) end(n *yaml.Node) int {
 	return start
 }
 
+// next returns the offset of the first text at or behind i that is neither blank
+// nor a comment, the end of the document when there is none.
+func (d *document) next(i int) int {
+	text := d.file.Text()[:d.chunk.end]
+	for i < len(text) {
+		n := breakLen(text[i:])
+		switch {
+		case n > 0:
+			i += n
+		case text[i] == '#':
+			i = d.lineEnd(i)
+		case isBlank(text[i]):
+			i++
+		default:
+			return i
+		}
+	}
+	return i
+}
+
 // flowEnd returns the offset just after the bracket that closes a flow
 // collection whose last member ends at i.
 func flowEnd(text string, i int) int {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/vpnlint/vpnlint/pkg/testtree"
 )
 
 const overlayTree = `
@@ -40,7 +42,7 @@ metadata: {name: template-disk}
 // TestOverlayStandsInForFiles: what is overlaid is loaded by every way in, and
 // nothing on disk changes.
 func TestOverlayStandsInForFiles(t *testing.T) {
-	dir := writeTree(t, overlayTree)
+	dir := testtree.Parse(t, overlayTree)
 	if err := os.Symlink("../plain.yaml", filepath.Join(dir, "kust", "linked.yaml")); err != nil {
 		t.Skip(err)
 	}
@@ -74,7 +76,7 @@ func TestOverlayStandsInForFiles(t *testing.T) {
 // TestOverlayReachesNamedValuesFiles: a values file of the command line is read
 // by its own way.
 func TestOverlayReachesNamedValuesFiles(t *testing.T) {
-	dir := writeTree(t, overlayTree+"-- mine.yaml --\nname: mine-disk\n")
+	dir := testtree.Parse(t, overlayTree+"-- mine.yaml --\nname: mine-disk\n")
 	r, err := Load(t.Context(), []string{"chart"}, Options{Dir: dir, ValuesFiles: []string{"mine.yaml"}, Overlay: map[string][]byte{"mine.yaml": []byte("name: mine-memory\n")}})
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +87,7 @@ func TestOverlayReachesNamedValuesFiles(t *testing.T) {
 }
 
 func TestOverlayKeepsTheLimits(t *testing.T) {
-	dir := writeTree(t, overlayTree)
+	dir := testtree.Parse(t, overlayTree)
 	r, err := Load(t.Context(), []string{"plain.yaml"}, Options{Dir: dir, Limits: Limits{FileBytes: 1000}, Overlay: map[string][]byte{"plain.yaml": make([]byte, 1001)}})
 	if err != nil {
 		t.Fatal(err)
@@ -96,7 +98,7 @@ func TestOverlayKeepsTheLimits(t *testing.T) {
 }
 
 func TestOverlayOfNoFileIsAMistake(t *testing.T) {
-	dir := writeTree(t, overlayTree)
+	dir := testtree.Parse(t, overlayTree)
 	for _, name := range []string{"missing.yaml", "chart"} {
 		_, err := Load(t.Context(), []string{"."}, Options{Dir: dir, Overlay: map[string][]byte{name: nil}})
 		var pe *PathError

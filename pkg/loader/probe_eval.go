@@ -1,8 +1,8 @@
 package loader
 
 import (
+	"maps"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"text/template/parse"
@@ -279,12 +279,7 @@ func derived(args ...symbol) symbol {
 }
 
 func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
+	return slices.Sorted(maps.Keys(m))
 }
 
 // keepsShape are the functions whose result is their last argument in another

@@ -90,12 +90,15 @@ func (m *templateMap) inSomeFile(out string, from, to int) (at source.Location, 
 	return at, ok
 }
 
-// fileRange maps a range of an indented text to the file that holds it.
+// fileRange maps a range of an indented or encoded text to the file that holds it.
 func fileRange(file *source.File, out string, from, to int) (source.Location, bool) {
 	if file == nil {
 		return source.Location{}, false
 	}
 	text := file.Text()
+	if start, end, ok := encodedCopy(out, text, from, to); ok {
+		return source.Location{File: file.Path(), Span: file.Span(start, end), Precision: source.Exact}, true
+	}
 	bare, trimmed := strings.Trim(text, blanks), strings.Trim(out, blanks)
 	pad, ok := indentOfCopy(bare, trimmed)
 	if !ok || bare == "" {
@@ -162,7 +165,7 @@ func (m *templateMap) inEntry(text string, from, to int, encoded bool) (source.L
 		}
 		start, end := s.value(from), s.value(to)
 		if encoded {
-			start, end = min(start*6/8, len(content)), min((end*6+7)/8, len(content))
+			start, end = decodedRange(start, end, len(content))
 		}
 		if end <= start {
 			// The scalar as such is marked by how it begins.

@@ -1,6 +1,7 @@
 package loader
 
 import (
+	"encoding/base64"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -46,9 +47,12 @@ func (m *templateMap) inValue(s step, start, end int) (source.Location, bool) {
 }
 
 // inText maps a range of what a step prints to the text that it prints: as it
-// is, indented, or as a YAML scalar.
+// is, indented, encoded, or as a YAML scalar.
 func (m *templateMap) inText(s step, text string, start, end int) (from, to int, ok bool) {
 	out := m.plain[s.start:s.end]
+	if from, to, ok = encodedCopy(out, text, start-s.start, end-s.start); ok {
+		return from, to, true
+	}
 	bare, trimmed := strings.Trim(text, blanks), strings.Trim(out, blanks)
 	if pad, same := indentOfCopy(bare, trimmed); same {
 		lead, cut := strings.Index(out, trimmed), strings.Index(text, bare)
@@ -77,4 +81,20 @@ func (m *templateMap) inText(s step, text string, start, end int) (from, to int,
 		return 0, 0, false
 	}
 	return written.value(start - line), written.value(end - line), true
+}
+
+// encodedCopy maps a range of a text in base64, quoted at most, to the text.
+func encodedCopy(out, text string, from, to int) (start, end int, ok bool) {
+	code := base64.StdEncoding.EncodeToString([]byte(text))
+	if code == "" || strings.Trim(out, blanks+`"'`) != code {
+		return 0, 0, false
+	}
+	lead := strings.Index(out, code)
+	start, end = decodedRange(from-lead, to-lead, len(text))
+	return start, end, start < end
+}
+
+// decodedRange is the way back of encodedRange, which took in whole characters.
+func decodedRange(from, to, length int) (start, end int) {
+	return min((max(from, 0)*6+7)/8, length), min(max(to, 0)*6/8, length)
 }

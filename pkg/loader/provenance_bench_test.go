@@ -16,6 +16,7 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 
 	"github.com/vpnlint/vpnlint/pkg/source"
+	"github.com/vpnlint/vpnlint/pkg/testtree"
 )
 
 // BenchmarkProvenance loads the charts and the kustomizations of the mutation
@@ -32,7 +33,7 @@ func BenchmarkProvenance(b *testing.B) {
 				continue
 			}
 			opts := s.opts
-			opts.Dir = unpack(b, s.files)
+			opts.Dir = testtree.Unpack(b, s.files)
 			for i, name := range opts.ValuesFiles {
 				opts.ValuesFiles[i] = filepath.Join(opts.Dir, name)
 			}
@@ -41,7 +42,7 @@ func BenchmarkProvenance(b *testing.B) {
 		compare(b, work)
 	})
 	b.Run("chart of 15 templates", func(b *testing.B) {
-		opts := Options{Dir: unpack(b, fifteenTemplates())}
+		opts := Options{Dir: testtree.Unpack(b, fifteenTemplates())}
 		compare(b, []plainWork{{opts, ".", func() ([]string, error) { return plainChart(opts) }}})
 	})
 	b.Run("kustomizations", func(b *testing.B) {
@@ -50,7 +51,7 @@ func BenchmarkProvenance(b *testing.B) {
 			if k.name == "chart" || k.name == "older" {
 				continue // kustomize would run the helm program; and it complains of what is old
 			}
-			opts := Options{Dir: unpack(b, k.files)}
+			opts := Options{Dir: testtree.Unpack(b, k.files)}
 			dir := filepath.Join(opts.Dir, k.dir)
 			work = append(work, plainWork{opts, k.dir, func() ([]string, error) { return plainKustomization(dir) }})
 		}

@@ -189,15 +189,7 @@ func (s *scalarReader) space() (n int, folded string, broken bool) {
 func (s *scalarReader) plain() bool {
 	// Only the value says where a plain scalar ends.
 	for s.got.Len() < len(s.want) && s.i < len(s.text) {
-		n, folded, broken := s.space()
-		switch {
-		case n == 0:
-			s.rune()
-		case broken:
-			s.replace(n, folded)
-		default:
-			s.copy(n)
-		}
+		s.foldOrCopy()
 	}
 	return true
 }

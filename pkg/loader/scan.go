@@ -31,16 +31,21 @@ type treeScan struct {
 	chartAt map[string]bool       // answers of isChart
 	kustAt  map[string]*kustGraph // answers of graph
 	found   int                   // inputs, and things that should be one, met so far
+	walked  map[string]bool       // directories
+	links   []dirLink             // to directories, met on the way
 	index   *kustIndex            // of the whole tree, made when first needed
 	gaps    []finding.Gap
 	skipped []Skip
 }
 
+// dirLink is a link to a directory of the tree; both are tree paths.
+type dirLink struct{ name, target string }
+
 func newTreeScan(t *tree, opts Options) *treeScan {
 	return &treeScan{
 		t: t, opts: opts,
 		charts: map[string]bool{}, kustomizations: map[string]bool{}, files: map[string]bool{}, components: map[string]bool{},
-		chartAt: map[string]bool{}, kustAt: map[string]*kustGraph{},
+		chartAt: map[string]bool{}, kustAt: map[string]*kustGraph{}, walked: map[string]bool{},
 	}
 }
 
@@ -49,8 +54,9 @@ func (s *treeScan) skip(name, why string) {
 }
 
 // isChart reports whether dir is a chart: its Chart.yaml has a name and the
-// apiVersion of a chart. A Chart.yaml that does not parse counts as one, so
-// that rendering can say what is wrong with it.
+// apiVersion of a chart. A Chart.yaml that does not parse counts as one, and so
+// does one that lacks these beside templates, so that rendering can say what is
+// wrong with it: once, and not of each template.
 func (s *treeScan) isChart(dir string) bool {
 	if answer, ok := s.chartAt[dir]; ok {
 		return answer
@@ -66,7 +72,8 @@ func (s *treeScan) isChart(dir string) bool {
 			}
 			if sigsyaml.Unmarshal([]byte(f.Text()), &meta) == nil {
 				version, _ := meta.APIVersion.(string)
-				answer = meta.Kind == nil && meta.Name != nil && (version == "v1" || version == "v2" || version == "")
+				whole := meta.Name != nil && (version == "v1" || version == "v2" || version == "")
+				answer = meta.Kind == nil && (whole || s.t.isDir(path.Join(dir, "templates")))
 			}
 		}
 	}
@@ -108,6 +115,7 @@ func (s *treeScan) walk(ctx context.Context, dir string, inChart bool) {
 		s.gaps = append(s.gaps, g)
 		return
 	}
+	s.walked[dir] = true
 	if s.isChart(dir) {
 		s.charts[dir] = true
 		s.found++
@@ -127,6 +135,7 @@ func (s *treeScan) walk(ctx context.Context, dir string, inChart bool) {
 			if !inChart || !isChartDir(e.Name()) {
 				s.walk(ctx, name, inChart)
 			}
+		case !inChart && s.addDirLink(name, e):
 		case !inChart && isArchiveName(e.Name()):
 			s.addArchive(name, e)
 		case inChart || !isManifestName(e.Name()):
@@ -173,7 +182,9 @@ func (s *treeScan) addArchive(name string, e fs.DirEntry) {
 		s.skip(name, errNotRegular.Error())
 		return
 	}
-	if _, err := readArchive(s.t, name, s.opts.Limits.withDefaults()); err != nil {
+	// One that breaks off is a chart all the same when its Chart.yaml comes before,
+	// where helm package puts it.
+	if files, err := readArchive(s.t, name, s.opts.Limits.withDefaults()); err != nil && !holdChart(files) {
 		s.skip(name, unreadable(name, err).Why)
 		return
 	}
@@ -197,16 +208,49 @@ func (s *treeScan) addWalkedFile(name string, e fs.DirEntry) {
 	}
 }
 
+// addDirLink notes a link to a directory. It is not followed: what it leads to is
+// read where it is, or nowhere.
+func (s *treeScan) addDirLink(name string, e fs.DirEntry) bool {
+	if e.Type()&fs.ModeSymlink == 0 {
+		return false
+	}
+	if info, err := s.t.stat(name); err != nil || !info.IsDir() {
+		return false
+	}
+	if target, err := filepath.EvalSymlinks(filepath.Join(s.t.dir, filepath.FromSlash(name))); err == nil {
+		if rel, ok := s.t.rel(target); ok {
+			s.links = append(s.links, dirLink{name, rel})
+		}
+	}
+	return true
+}
+
+// unfollowed tells of the links to directories that nothing else has read.
+func (s *treeScan) unfollowed() {
+	for _, l := range s.links {
+		read := false
+		for d := l.target; !read; d = path.Dir(d) {
+			read = s.walked[d] && (d == l.target || s.charts[d] || s.kustomizations[d])
+			if d == "." {
+				break
+			}
+		}
+		if !read {
+			s.gaps = append(s.gaps, finding.Gap{
+				Kind: finding.Unmodelled, File: s.t.display(l.name), Line: 1, What: "the linked directory was not read",
+				Why:         "links to directories are not followed; name " + s.t.display(l.target) + " as well",
+				Consequence: "whatever it declares is missing from this report",
+			})
+		}
+	}
+}
+
 // follow returns the tree path of what a link to a file leads to, so that the
 // file is read once.
 func (s *treeScan) follow(name string) (string, bool) {
 	info, err := s.t.stat(name)
 	if err != nil {
 		s.gaps = append(s.gaps, unreadable(s.t.display(name), err))
-		return "", false
-	}
-	if info.IsDir() {
-		s.skip(name, "it is a link to a directory; name that directory to read it")
 		return "", false
 	}
 	if !info.Mode().IsRegular() {
@@ -310,6 +354,7 @@ func (s *treeScan) belongsToChart(rel, name string, isDir bool) bool {
 // settle drops what is part of something else: kustomizations that another one
 // uses, and files that a chart or kustomization consumes.
 func (s *treeScan) settle() {
+	s.unfollowed()
 	used := map[string]bool{}
 	for dir := range s.kustomizations {
 		for name := range s.graph(dir).uses {
