@@ -23,7 +23,9 @@ type Done struct {
 	Unwritable []Choice
 	// Without counts the findings that no fix is offered for.
 	Without int
-	Late    int
+	// Unmended are those of them for which nothing was tried, of the last round.
+	Unmended []Unmended
+	Late     int
 }
 
 // All proves, merges and applies in memory, again and again until nothing is left
@@ -48,12 +50,12 @@ func All(ctx context.Context, linter *lint.Linter, paths []string, opts Options,
 			done.Report, originals = proved.Report, proved.Report.Files
 		}
 		done.Late = proved.Late
-		m, err := Merge(ctx, linter, paths, opts, &proved.Report, want)
+		m, err := merge(ctx, linter, paths, opts, &proved.Report, want)
 		if err != nil {
 			return Done{}, err
 		}
 		done.Conflicts, done.Left, done.Unwritable = m.Conflicts, m.Left, onlyValues(&proved.Report)
-		done.Without = without(&proved.Report)
+		done.Without, done.Unmended = without(&proved.Report), proved.Unmended
 		if len(m.Changes) == 0 {
 			break
 		}
@@ -76,6 +78,9 @@ func All(ctx context.Context, linter *lint.Linter, paths []string, opts Options,
 		}
 	}
 	asFirst(&done.Report, done.Left)
+	for i := range done.Unmended {
+		asOf(&done.Report, &done.Unmended[i].Finding)
+	}
 	for _, file := range slices.Sorted(maps.Keys(changes)) {
 		done.Changes = append(done.Changes, *changes[file])
 	}
@@ -87,20 +92,26 @@ func All(ctx context.Context, linter *lint.Linter, paths []string, opts Options,
 func asFirst(first *report.Report, all []Choice) {
 	for i := range all {
 		for j := range all[i].Findings {
-			f := &all[i].Findings[j]
-			at := slices.IndexFunc(first.Findings, func(g finding.Finding) bool { return g.Fingerprint == f.Fingerprint })
-			if at >= 0 {
-				*f = first.Findings[at]
-			}
+			asOf(first, &all[i].Findings[j])
 		}
 	}
 }
 
-// without counts the findings that have no fix.
+// asOf puts a report's finding in the place of the same one of another report.
+func asOf(first *report.Report, f *finding.Finding) {
+	at := slices.IndexFunc(first.Findings, func(g finding.Finding) bool { return g.Fingerprint == f.Fingerprint })
+	if at >= 0 {
+		*f = first.Findings[at]
+	}
+}
+
+// without counts the findings that have no fix. What a rule says once of the whole
+// run is about no line that an edit could mend.
 func without(r *report.Report) int {
+	once := onceRules(r)
 	n := 0
 	for i := range r.Findings {
-		if f := &r.Findings[i]; f.Suppressed == nil && len(f.Fixes) == 0 {
+		if f := &r.Findings[i]; f.Suppressed == nil && len(f.Fixes) == 0 && !once[f.Rule] {
 			n++
 		}
 	}

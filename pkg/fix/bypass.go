@@ -14,10 +14,10 @@ import (
 
 // bypassList adds the cluster's ranges that a tunnel captures to its bypass list,
 // in the syntax of its image (FG C1, C4, E1.9, E2.9).
-func bypassList(c *Context) []Candidate {
+func bypassList(c *sight) []candidate {
 	pod, tunnel := c.tunnelOf()
 	if tunnel == nil {
-		return nil
+		return c.none("it points at no tunnel's bypass list")
 	}
 	var missing []string
 	for _, capture := range tunnel.Captures {
@@ -28,18 +28,18 @@ func bypassList(c *Context) []Candidate {
 		}
 	}
 	if len(missing) == 0 || tunnel.Bypass.Key == "" {
-		return nil
+		return c.none(tunnel.FamilyTitle + " has no bypass list that is known to keep these ranges out of the tunnel")
 	}
 	edits, ok := c.bypassEdits(pod, tunnel, missing)
 	if !ok {
-		return nil
+		return c.notEdited(tunnel.Bypass.Key + " has no place for them, or is")
 	}
-	return []Candidate{{Title: fmt.Sprintf("keep %s out of the tunnel (%s)", sentence(missing), tunnel.Bypass.Key), Edits: edits}}
+	return []candidate{{Title: fmt.Sprintf("keep %s out of the tunnel (%s)", sentence(missing), tunnel.Bypass.Key), Edits: edits}}
 }
 
 // tunnelOf is the tunnel whose bypass the finding is about: the finding points at
 // the list, at an entry, or at the container that has none.
-func (c *Context) tunnelOf() (*facts.Pod, *facts.Tunnel) {
+func (c *sight) tunnelOf() (*facts.Pod, *facts.Tunnel) {
 	for i := range c.Reading.Facts.Pods {
 		pod := &c.Reading.Facts.Pods[i]
 		for j := range pod.Tunnels {
@@ -65,7 +65,7 @@ const (
 	routeKey = "route"
 )
 
-func (c *Context) bypassEdits(pod *facts.Pod, t *facts.Tunnel, missing []string) ([]finding.Edit, bool) {
+func (c *sight) bypassEdits(pod *facts.Pod, t *facts.Tunnel, missing []string) ([]finding.Edit, bool) {
 	b := &t.Bypass
 	switch {
 	case b.Key == hookKey:
@@ -98,7 +98,7 @@ func suggestions(t *facts.Tunnel) []string {
 }
 
 // lengthen writes the prefixes behind the last entry of the list.
-func (c *Context) lengthen(b *facts.Bypass, missing []string) ([]finding.Edit, bool) {
+func (c *sight) lengthen(b *facts.Bypass, missing []string) ([]finding.Edit, bool) {
 	last := len(b.Entries) - 1
 	f, s, ok := c.exact(b.Entries[last].Ref, b.Entries[last].Text)
 	if !ok {
@@ -122,7 +122,7 @@ type variable struct{ name, value string }
 
 // numbered are the variables of an image that takes one prefix a variable: KEY,
 // KEY_2, KEY_3, and another key for IPv6.
-func (c *Context) numbered(pod *facts.Pod, t *facts.Tunnel, missing []string) []variable {
+func (c *sight) numbered(pod *facts.Pod, t *facts.Tunnel, missing []string) []variable {
 	taken := map[string]bool{}
 	if env, is := descend(c.object(pod.Ref.Object), t.ContainerRef.Pointer+"/env").([]any); is {
 		for _, item := range env {
@@ -149,7 +149,7 @@ func (c *Context) numbered(pod *facts.Pod, t *facts.Tunnel, missing []string) []
 
 // addVariables gives the tunnel's container variables, in the form that its
 // others have.
-func (c *Context) addVariables(pod *facts.Pod, t *facts.Tunnel, all []variable) ([]finding.Edit, bool) {
+func (c *sight) addVariables(pod *facts.Pod, t *facts.Tunnel, all []variable) ([]finding.Edit, bool) {
 	i := slices.IndexFunc(pod.Containers, func(k facts.Container) bool { return k.Name == t.Container })
 	if i < 0 {
 		return nil, false
@@ -197,7 +197,7 @@ func (p place) addEnv(all []variable) ([]finding.Edit, bool) {
 // hookLines adds hooks to the [Interface] section of a wg-quick configuration,
 // with those that take them back: a rule that is left behind makes the next start
 // of the container fail.
-func (c *Context) hookLines(t *facts.Tunnel) ([]finding.Edit, bool) {
+func (c *sight) hookLines(t *facts.Tunnel) ([]finding.Edit, bool) {
 	lines := suggestions(t)
 	for _, line := range slices.Clone(lines) {
 		if undo, ok := strings.CutPrefix(line, "PostUp = "); ok {
@@ -234,7 +234,7 @@ func lastLineOf(text, section string) (start, end int, ok bool) {
 }
 
 // lineAfter puts lines behind the one that holds a part of a block scalar.
-func (c *Context) lineAfter(r source.Ref, lines []string) ([]finding.Edit, bool) {
+func (c *sight) lineAfter(r source.Ref, lines []string) ([]finding.Edit, bool) {
 	value, _ := descend(c.object(r.Object), r.Pointer).(string)
 	if r.End <= r.Start || r.End > len(value) || len(lines) == 0 {
 		return nil, false

@@ -21,7 +21,7 @@ import (
 
 // chartView is a finding about an object of a chart.
 type chartView struct {
-	*Context
+	*sight
 	object *source.Object
 	// charts are the values under which the finding holds, one for each value set;
 	// those of the reading first.
@@ -41,12 +41,12 @@ func (v *chartView) of(o *source.Object) bool {
 }
 
 // chartView is nil for an object that is none of a chart among the inputs.
-func (c *Context) chartView() *chartView {
+func (c *sight) chartView() *chartView {
 	o := c.Object()
 	if o == nil {
 		return nil
 	}
-	v := &chartView{Context: c, object: o}
+	v := &chartView{sight: c, object: o}
 	if values := loader.ValuesOf(o); values != nil {
 		v.charts, v.release = append(v.charts, values), true
 		return v
@@ -124,8 +124,8 @@ func joined(changes []change) []change {
 
 // candidate is a change of the chart's values, as edits of the files that set
 // them where there are such files, and as an override in any case.
-func (v *chartView) candidate(what string, size int, changes ...change) Candidate {
-	c := Candidate{Title: what, Size: size, Chart: v.values().Path, Values: override(v.values().Tree, changes)}
+func (v *chartView) candidate(what string, size int, changes ...change) candidate {
+	c := candidate{Title: what, Size: size, Chart: v.values().Path, Values: override(v.values().Tree, changes)}
 	if v.release {
 		c.Chart, c.Values = "", nil // there is no values file to write
 	}
@@ -234,13 +234,7 @@ func member(v any, key string) any {
 // edits make the changes in the files that set the values, under every value set
 // in which the finding holds.
 func (v *chartView) edits(changes []change) ([]finding.Edit, error) {
-	type placed struct {
-		change
-		keys  []string
-		begin int // of the document
-		tree  map[string]any
-	}
-	byFile := map[string][]placed{}
+	byFile := map[string][]placedChange{}
 	files := map[string]*source.File{}
 	for _, values := range v.charts {
 		for _, ch := range changes {
@@ -252,51 +246,66 @@ func (v *chartView) edits(changes []change) ([]finding.Edit, error) {
 			if v.Report.Files[name] == nil || sealed(at.File) {
 				return nil, errNoEdit
 			}
-			same := func(p placed) bool { return p.begin == at.Document && slices.Equal(p.keys, at.Keys) }
+			same := func(p placedChange) bool { return p.begin == at.Document && slices.Equal(p.keys, at.Keys) }
 			if !slices.ContainsFunc(byFile[name], same) {
-				byFile[name] = append(byFile[name], placed{change: ch, keys: at.Keys, begin: at.Document, tree: values.Tree})
+				byFile[name] = append(byFile[name], placedChange{change: ch, keys: at.Keys, begin: at.Document, tree: values.Tree})
 			}
 			files[name] = at.File
 		}
 	}
 	var out []finding.Edit
 	for _, name := range slices.Sorted(maps.Keys(byFile)) {
-		file := files[name]
-		for i, p := range byFile[name] {
-			editor, err := newValuesEditor(file, p.begin)
-			if err != nil {
-				return nil, err
-			}
-			edits, err := editor.set(p.keys, p.value, p.items, func(held []string) any {
-				// Above the values' top there is nothing but the way to it.
-				above := len(p.keys) - len(p.path)
-				if len(held) < above {
-					return nested(p.keys[len(held):above], restated(p.tree, nil, p.path, p.value))
-				}
-				if above > 0 {
-					return restated(p.tree, held[above:], p.path, p.value)
-				}
-				return restated(p.tree, slices.Concat(p.path[:-above], held), p.path, p.value)
-			})
-			if err != nil {
-				return nil, err
-			}
-			if i == 0 && len(byFile[name]) == 1 {
-				out = append(out, edits...)
-				continue
-			}
-			// Several in one file: each is made in the text that the others left.
-			text, err := edited(file, edits)
-			if err != nil {
-				return nil, err
-			}
-			file = source.NewFile(name, text)
+		edits, err := editsOf(files[name], byFile[name])
+		if err != nil {
+			return nil, err
 		}
-		if len(byFile[name]) > 1 {
-			out = append(out, difference(files[name], file.Text()))
-		}
+		out = append(out, edits...)
 	}
 	return out, nil
+}
+
+// placedChange is a change with the place in a values file where it is to be made.
+type placedChange struct {
+	change
+	keys  []string
+	begin int // of the document
+	tree  map[string]any
+}
+
+// editsOf make changes in one file. Of several each is made in the text that the
+// others left.
+func editsOf(f *source.File, changes []placedChange) ([]finding.Edit, error) {
+	now := f
+	for _, p := range changes {
+		edits, err := p.edits(now)
+		if err != nil || len(changes) == 1 {
+			return edits, err
+		}
+		text, err := edited(now, edits)
+		if err != nil {
+			return nil, err
+		}
+		now = source.NewFile(f.Path(), text)
+	}
+	return []finding.Edit{difference(f, now.Text())}, nil
+}
+
+func (p placedChange) edits(f *source.File) ([]finding.Edit, error) {
+	editor, err := newValuesEditor(f, p.begin)
+	if err != nil {
+		return nil, err
+	}
+	return editor.set(p.keys, p.value, p.items, func(held []string) any {
+		// Above the values' top there is nothing but the way to it.
+		above := len(p.keys) - len(p.path)
+		if len(held) < above {
+			return nested(p.keys[len(held):above], restated(p.tree, nil, p.path, p.value))
+		}
+		if above > 0 {
+			return restated(p.tree, held[above:], p.path, p.value)
+		}
+		return restated(p.tree, slices.Concat(p.path[:-above], held), p.path, p.value)
+	})
 }
 
 // placeFor is where a value is to be written. What a subchart sets by itself is
@@ -503,7 +512,7 @@ func shortest(paths [][]string) {
 
 // exceeds reports whether a candidate sets all the values that a proved fix sets,
 // and more.
-func (c *Candidate) exceeds(x finding.Fix) bool {
+func (c *candidate) exceeds(x finding.Fix) bool {
 	return c.Chart != "" && c.Chart == x.Chart && len(x.Values) > 0 && holds(c.Values, x.Values)
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/vpnlint/vpnlint/pkg/finding"
 	"github.com/vpnlint/vpnlint/pkg/fix"
 	"github.com/vpnlint/vpnlint/pkg/report"
+	"github.com/vpnlint/vpnlint/pkg/testtree"
 )
 
 var update = flag.Bool("update", false, "rewrite what is wanted of the charts")
@@ -102,7 +103,7 @@ func chartTree(t *testing.T, archive *txtar.Archive) (string, fix.Options) {
 			tree.Files = append(tree.Files, f)
 		}
 	}
-	dir := writeTree(t, string(txtar.Format(tree)))
+	dir := testtree.Parse(t, string(txtar.Format(tree)))
 	opts := options(t, dir)
 	for _, line := range lines {
 		switch flag, value, _ := strings.Cut(line, " "); flag {

@@ -21,7 +21,7 @@ var forwardingWords = []string{"ip_forward", "conf.all.forwarding", "conf/all/fo
 // switch of its own, else by an init container or a pod sysctl that its values
 // can carry. Kubelets refuse the sysctl unless they are told to take it; where
 // none in view does, VPN104 comes of it and the proof fails.
-func chartForwarding(c *Context) []Candidate {
+func chartForwarding(c *sight) []candidate {
 	v, pod := c.chartView(), c.Pod()
 	if v == nil || pod == nil {
 		return nil
@@ -55,7 +55,7 @@ func chartForwarding(c *Context) []Candidate {
 }
 
 // chartWriter lets an init container write what it is there for.
-func chartWriter(c *Context) []Candidate {
+func chartWriter(c *sight) []candidate {
 	v, pod := c.chartView(), c.Pod()
 	if v == nil || pod == nil {
 		return nil
@@ -85,12 +85,12 @@ func (v *chartView) refusedInit(pod *facts.Pod) *facts.Container {
 }
 
 // chartBypass writes the bypass list that was computed for the pod's cluster.
-func chartBypass(c *Context) []Candidate {
+func chartBypass(c *sight) []candidate {
 	v, pod := c.chartView(), c.Pod()
 	if v == nil || pod == nil {
 		return nil
 	}
-	var out []Candidate
+	var out []candidate
 	for i := range pod.Tunnels {
 		t := &pod.Tunnels[i]
 		k := container(pod, t.Container)
@@ -143,7 +143,7 @@ func (v *chartView) variable(k *facts.Container, name, value string) want {
 
 // chartGate has a tunnel that runs as a native sidecar tested before the
 // application starts, or throws the chart's switch that makes it one.
-func chartGate(c *Context) []Candidate {
+func chartGate(c *sight) []candidate {
 	v, pod := c.chartView(), c.Pod()
 	if v == nil || pod == nil {
 		return nil
@@ -187,7 +187,7 @@ func probeValue(pod *facts.Pod, k *facts.Container) map[string]any {
 
 // chartKillSwitch turns the image's own kill switch on, or throws the chart's
 // switch for a policy.
-func chartKillSwitch(c *Context) []Candidate {
+func chartKillSwitch(c *sight) []candidate {
 	v, pod := c.chartView(), c.Pod()
 	if v == nil || pod == nil {
 		return nil
@@ -225,12 +225,12 @@ func chartKillSwitch(c *Context) []Candidate {
 
 // chartPrivilege gives a tunnel's container the capability that it needs in the
 // place of all privileges, and takes what it shares with the node away.
-func chartPrivilege(c *Context) []Candidate {
+func chartPrivilege(c *sight) []candidate {
 	v, pod := c.chartView(), c.Pod()
 	if v == nil || pod == nil {
 		return nil
 	}
-	var out []Candidate
+	var out []candidate
 	spec := pod.Ref.Pointer
 	for i := range pod.Containers {
 		k := &pod.Containers[i]
@@ -262,8 +262,8 @@ func chartPrivilege(c *Context) []Candidate {
 }
 
 // letOut are the switches that let the text at a pointer in, thrown back.
-func (v *chartView) letOut(pointer string) []Candidate {
-	var out []Candidate
+func (v *chartView) letOut(pointer string) []candidate {
+	var out []candidate
 	guards := v.object.Origin.Locate(source.Ref{Object: v.object.ID, Pointer: pointer}).Guards
 	for _, g := range slices.Backward(guards) {
 		if !g.Taken {
@@ -277,9 +277,9 @@ func (v *chartView) letOut(pointer string) []Candidate {
 }
 
 // bySwitch are the switches that let in what the finding misses.
-func (v *chartView) bySwitch(spec string, words []string, proves func(before, after leafSet) bool) []Candidate {
+func (v *chartView) bySwitch(spec string, words []string, proves func(before, after leafSet) bool) []candidate {
 	before := leavesOf(v.ownObjects())
-	var out []Candidate
+	var out []candidate
 	for _, way := range v.switches(spec, words, func(after []*source.Object) bool { return proves(before, leavesOf(after)) }) {
 		one := v.switched(way...)
 		if more := v.added(way); len(more) > 0 {
@@ -312,7 +312,7 @@ func (v *chartView) added(way []change) []string {
 }
 
 // switched is the candidate that throws switches.
-func (v *chartView) switched(changes ...change) Candidate {
+func (v *chartView) switched(changes ...change) candidate {
 	var what []string
 	for _, ch := range changes {
 		what = append(what, fmt.Sprintf("%s to %v", v.dotted(ch.path), ch.value))

@@ -60,7 +60,7 @@ func leaves(v any) int {
 }
 
 // ways are the candidates that make the object say all the wants.
-func (v *chartView) ways(spec string, wants ...want) []Candidate {
+func (v *chartView) ways(spec string, wants ...want) []candidate {
 	type way struct {
 		changes []change
 		rank    int
@@ -75,7 +75,7 @@ func (v *chartView) ways(spec string, wants ...want) []Candidate {
 		}
 		ways = next
 	}
-	var out []Candidate
+	var out []candidate
 	for _, way := range ways {
 		if len(way.changes) == 0 {
 			continue

@@ -17,9 +17,9 @@ import (
 	"github.com/vpnlint/vpnlint/pkg/source"
 )
 
-// Candidate is a change that may mend a finding: edits of files, or values for a
+// candidate is a change that may mend a finding: edits of files, or values for a
 // chart. It is worth nothing until it is proved.
-type Candidate struct {
+type candidate struct {
 	Title string // a verb phrase, without full stop
 	Edits []finding.Edit
 	// Chart is the chart that Values are for, by source.Object.Path.
@@ -33,7 +33,7 @@ type Candidate struct {
 	Size int
 }
 
-func (c *Candidate) size() int {
+func (c *candidate) size() int {
 	size := c.Size
 	for _, e := range c.Edits {
 		if c.Size == 0 {
@@ -43,13 +43,13 @@ func (c *Candidate) size() int {
 	return size
 }
 
-// Proposer looks at one finding and returns what may mend it. No candidate is
+// proposer looks at one finding and returns what may mend it. No candidate is
 // better than a doubtful one.
-type Proposer func(*Context) []Candidate
+type proposer func(*sight) []candidate
 
 // proposers are the sources of candidates by rule. It is the only list.
-func proposers() map[string][]Proposer {
-	return map[string][]Proposer{
+func proposers() map[string][]proposer {
+	return map[string][]proposer{
 		"VPN101": {podSysctl, initContainer, chartForwarding},
 		"VPN102": {privilegedWriter, tolerated(initContainer), moveWrite, chartWriter, tolerated(chartForwarding)},
 		"VPN107": {initContainer, chartForwarding},
@@ -66,8 +66,8 @@ func proposers() map[string][]Proposer {
 	}
 }
 
-// Context is what a Proposer sees.
-type Context struct {
+// sight is what a proposer sees of one finding.
+type sight struct {
 	Finding *finding.Finding
 	// Reading is one in which the finding was made.
 	Reading *lint.Reading
@@ -80,13 +80,14 @@ type Context struct {
 	catalog *images.Catalog
 	texts   map[string][]loader.Text // by file, as far as they were read
 	bench   *bench
+	why     []string // proposers have nothing
 }
 
 // Object is the object that the finding is about, nil when it is not among those
 // of the reading.
-func (c *Context) Object() *source.Object { return c.object(c.Finding.ObjectID) }
+func (c *sight) Object() *source.Object { return c.object(c.Finding.ObjectID) }
 
-func (c *Context) object(id source.ObjectID) *source.Object {
+func (c *sight) object(id source.ObjectID) *source.Object {
 	i := slices.IndexFunc(c.Reading.Objects, func(o *source.Object) bool { return o.ID == id })
 	if i < 0 {
 		return nil
@@ -95,7 +96,7 @@ func (c *Context) object(id source.ObjectID) *source.Object {
 }
 
 // Pod is the pod that the finding points into, nil for none.
-func (c *Context) Pod() *facts.Pod {
+func (c *sight) Pod() *facts.Pod {
 	for i := range c.Reading.Facts.Pods {
 		p := &c.Reading.Facts.Pods[i]
 		if p.Ref.Object == c.Finding.ObjectID && within(c.Finding.Pointer, p.Ref.Pointer) {
@@ -111,8 +112,9 @@ func within(pointer, top string) bool {
 	return ok && (rest == "" || rest[0] == '/')
 }
 
-// Locate finds where a field was written.
-func (c *Context) Locate(r source.Ref) source.Provenance {
+// Locate finds where a field was written; the zero value for one of an object that the
+// reading does not have.
+func (c *sight) Locate(r source.Ref) source.Provenance {
 	o := c.object(r.Object)
 	if o == nil {
 		return source.Provenance{}
@@ -122,16 +124,16 @@ func (c *Context) Locate(r source.Ref) source.Provenance {
 
 // candidates are those of all proposers of the finding's rule, each once, the
 // smallest first.
-func (c *Context) candidates(table map[string][]Proposer) []Candidate {
-	var out []Candidate
+func (c *sight) candidates(table map[string][]proposer) []candidate {
+	var out []candidate
 	for _, propose := range table[c.Finding.Rule] {
 		out = append(out, propose(c)...)
 	}
-	slices.SortStableFunc(out, func(a, b Candidate) int {
+	slices.SortStableFunc(out, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(a.size(), b.size()), cmp.Compare(a.Title, b.Title))
 	})
 	seen := map[string]bool{}
-	return slices.DeleteFunc(out, func(one Candidate) bool {
+	return slices.DeleteFunc(out, func(one candidate) bool {
 		key := one.key()
 		again := seen[key] || len(one.Edits) == 0 && len(one.Values) == 0
 		seen[key] = true

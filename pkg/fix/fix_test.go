@@ -15,6 +15,7 @@ import (
 	"github.com/vpnlint/vpnlint/pkg/lint"
 	"github.com/vpnlint/vpnlint/pkg/loader"
 	"github.com/vpnlint/vpnlint/pkg/report"
+	"github.com/vpnlint/vpnlint/pkg/testtree"
 	"github.com/vpnlint/vpnlint/rules"
 )
 
@@ -42,22 +43,6 @@ func options(t *testing.T, dir string) fix.Options {
 func exists(name string) bool {
 	_, err := os.Stat(name)
 	return err == nil
-}
-
-// writeTree writes the files of a txtar archive and returns their directory.
-func writeTree(t *testing.T, archive string) string {
-	t.Helper()
-	dir := t.TempDir()
-	for _, f := range txtar.Parse([]byte(archive)).Files {
-		name := filepath.Join(dir, filepath.FromSlash(f.Name))
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, f.Data, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
 }
 
 // applyTo writes the edits of one fix to a copy of a tree.
@@ -93,7 +78,7 @@ func TestEachFix(t *testing.T) {
 			t.Fatal(err)
 		}
 		archive.Files = slices.DeleteFunc(archive.Files, func(f txtar.File) bool { return strings.HasPrefix(f.Name, "want/") })
-		dirs = append(dirs, writeTree(t, string(txtar.Format(archive))))
+		dirs = append(dirs, testtree.Parse(t, string(txtar.Format(archive))))
 	}
 	offered := map[string]int{}
 	for _, dir := range dirs {
@@ -175,7 +160,7 @@ spec:
 // TestTimeIsUp: findings whose turn does not come are counted, and the report is
 // what it is without fixes.
 func TestTimeIsUp(t *testing.T) {
-	dir := writeTree(t, gateway)
+	dir := testtree.Parse(t, gateway)
 	opts := options(t, dir)
 	opts.Time = 1
 	proved, err := fix.Prove(t.Context(), newLinter(t), []string{"."}, opts)
@@ -194,7 +179,7 @@ func TestTimeIsUp(t *testing.T) {
 
 // TestRefusedIsSaid: why a candidate is not offered.
 func TestRefusedIsSaid(t *testing.T) {
-	dir := writeTree(t, gateway)
+	dir := testtree.Parse(t, gateway)
 	opts := options(t, dir)
 	var said []string
 	opts.Refused = func(f *finding.Finding, title, why string) { said = append(said, f.Rule+": "+title+": "+why) }
@@ -209,7 +194,7 @@ func TestRefusedIsSaid(t *testing.T) {
 // TestBesideThePaths: a file that was not to be linted may be used by others, which
 // somebody has to know.
 func TestBesideThePaths(t *testing.T) {
-	dir := writeTree(t, strings.Replace(gateway, "gw.yaml", "base/gw.yaml", 1)+"-- base/kustomization.yaml --\nresources: [gw.yaml]\n-- prod/kustomization.yaml --\nresources: [../base]\n")
+	dir := testtree.Parse(t, strings.Replace(gateway, "gw.yaml", "base/gw.yaml", 1)+"-- base/kustomization.yaml --\nresources: [gw.yaml]\n-- prod/kustomization.yaml --\nresources: [../base]\n")
 	for path, wants := range map[string]bool{"prod": true, ".": false} {
 		proved, err := fix.Prove(t.Context(), newLinter(t), []string{path}, options(t, dir))
 		if err != nil {
@@ -312,7 +297,7 @@ spec:
               FEED: https://feed.example.com
 `
 	for other, wants := range map[string]bool{"init-dirs": true, "dirs": false} {
-		dir := writeTree(t, strings.Replace(release, "OTHER", other, 1))
+		dir := testtree.Parse(t, strings.Replace(release, "OTHER", other, 1))
 		proved, err := fix.Prove(t.Context(), newLinter(t), []string{"."}, options(t, dir))
 		if err != nil {
 			t.Fatal(err)

@@ -18,7 +18,7 @@ import (
 const forwardingImage = "busybox:1.37"
 
 // busybox is the image to take: the pod's own, else the first of the tree's.
-func (c *Context) busybox(pod *facts.Pod) string {
+func (c *sight) busybox(pod *facts.Pod) string {
 	var others []string
 	for i := range c.Reading.Facts.Pods {
 		other := &c.Reading.Facts.Pods[i]
@@ -47,28 +47,28 @@ const forwardingName = "ip-forward"
 // initContainer puts a privileged init container in front of all others that
 // turns IPv4 forwarding on (FG D3.1): it works with every kubelet, and is gone
 // before the VPN starts.
-func initContainer(c *Context) []Candidate {
+func initContainer(c *sight) []candidate {
 	pod := c.Pod()
 	if pod == nil {
-		return nil
+		return c.none(whyNoPod)
 	}
 	edit, ok := c.initEdit(pod)
 	if !ok {
-		return nil
+		return c.notEdited("the pod's containers or init containers are")
 	}
-	one := Candidate{
+	one := candidate{
 		Title: "add an init container that turns forwarding on",
 		Edits: []finding.Edit{edit},
 	}
 	if slices.ContainsFunc(c.lacking(pod), func(s string) bool { return strings.HasPrefix(s, "net.ipv6.") }) {
 		one.Review = "on a node whose kernel has no IPv6 the init container fails, and the pod does not start"
 	}
-	return []Candidate{one}
+	return []candidate{one}
 }
 
 // initEdit is the edit that adds the init container. It writes what the pod lacks:
 // findings of one pod have one fix.
-func (c *Context) initEdit(pod *facts.Pod) (finding.Edit, bool) {
+func (c *sight) initEdit(pod *facts.Pod) (finding.Edit, bool) {
 	spec, ok := c.podSpec(pod)
 	if !ok {
 		return finding.Edit{}, false
@@ -77,7 +77,7 @@ func (c *Context) initEdit(pod *facts.Pod) (finding.Edit, bool) {
 }
 
 // lacking are the settings that the report says the pod does not make.
-func (c *Context) lacking(pod *facts.Pod) []string {
+func (c *sight) lacking(pod *facts.Pod) []string {
 	var out []string
 	if pod.Forwarding.IPv4.State != facts.Present {
 		out = append(out, "net.ipv4.ip_forward=1")
@@ -99,7 +99,7 @@ type initItem struct {
 	asRoot bool
 }
 
-func (c *Context) unusedName(pod *facts.Pod) string {
+func (c *sight) unusedName(pod *facts.Pod) string {
 	name := forwardingName
 	for n := 2; slices.ContainsFunc(pod.Containers, func(k facts.Container) bool { return k.Name == name }); n++ {
 		name = fmt.Sprintf("%s-%d", forwardingName, n)
@@ -109,7 +109,7 @@ func (c *Context) unusedName(pod *facts.Pod) string {
 
 // asRoot: the pod's own settings give its containers another user than root, who
 // may not write /proc/sys.
-func (c *Context) asRoot(pod *facts.Pod) bool {
+func (c *sight) asRoot(pod *facts.Pod) bool {
 	o := c.object(pod.Ref.Object)
 	security := descend(o, pod.Ref.Child("securityContext").Pointer)
 	m, _ := security.(map[string]any)
@@ -142,7 +142,7 @@ func descend(o *source.Object, pointer string) any {
 
 // podSpec finds where a pod's containers are written: a pod spec with lists of
 // containers, or a controller of app-template's values, where they have keys.
-func (c *Context) podSpec(pod *facts.Pod) (podPlace, bool) {
+func (c *sight) podSpec(pod *facts.Pod) (podPlace, bool) {
 	for _, k := range pod.Containers {
 		if k.Stage != facts.Main {
 			continue
@@ -233,14 +233,14 @@ func pad(n int) string { return strings.Repeat(" ", max(0, n)) }
 
 // podSysctl sets forwarding in the pod's securityContext. Where no kubelet in
 // view allows it, it raises VPN104 and falls with it.
-func podSysctl(c *Context) []Candidate {
+func podSysctl(c *sight) []candidate {
 	pod := c.Pod()
 	if pod == nil {
-		return nil
+		return c.none(whyNoPod)
 	}
 	spec, ok := c.podSpec(pod)
 	if !ok || spec.containers.node.Kind != yaml.SequenceNode {
-		return nil
+		return c.notEdited("the pod's containers or init containers are")
 	}
 	step, dash := spec.step()
 	sysctl := []string{"- name: net.ipv4.ip_forward", `  value: "1"`}
@@ -252,19 +252,19 @@ func podSysctl(c *Context) []Candidate {
 			return nil
 		}
 		lines := append([]string{"securityContext:", pad(step) + "sysctls:"}, indented(step+dash, sysctl)...)
-		return []Candidate{{Title: title, Edits: []finding.Edit{spec.insert(at, spec.column(), lines)}}}
+		return []candidate{{Title: title, Edits: []finding.Edit{spec.insert(at, spec.column(), lines)}}}
 	}
 	if !isBlock(security) || security.Kind != yaml.MappingNode {
-		return nil
+		return c.notEdited("the pod's securityContext is")
 	}
 	block := spec.at(security)
 	list, values := field(security, "sysctls")
 	switch {
 	case list == nil:
-		return []Candidate{{Title: title, Edits: []finding.Edit{block.addField(append([]string{"sysctls:"}, indented(dash, sysctl)...))}}}
+		return []candidate{{Title: title, Edits: []finding.Edit{block.addField(append([]string{"sysctls:"}, indented(dash, sysctl)...))}}}
 	case isBlock(values) && values.Kind == yaml.SequenceNode:
 		at := spec.at(values)
-		return []Candidate{{Title: title, Edits: []finding.Edit{spec.insert(at.last(), at.column(), sysctl)}}}
+		return []candidate{{Title: title, Edits: []finding.Edit{spec.insert(at.last(), at.column(), sysctl)}}}
 	}
 	return nil
 }

@@ -12,13 +12,13 @@ import (
 // moveWrite takes the writes that must fail out of their scripts and hooks and has
 // an init container do them: one that stays behind ends a hook of wg-quick, or a
 // script with set -e, and the tunnel with it.
-func moveWrite(c *Context) []Candidate {
+func moveWrite(c *sight) []candidate {
 	pod := c.Pod()
 	if pod == nil {
 		pod = c.podOfWrite()
 	}
 	if pod == nil {
-		return nil
+		return c.none(whyNoPod)
 	}
 	var edits []finding.Edit
 	for _, e := range slices.Concat(pod.Forwarding.IPv4.Evidence, pod.Forwarding.IPv6.Evidence) {
@@ -27,7 +27,7 @@ func moveWrite(c *Context) []Candidate {
 		}
 		edit, ok := c.withoutWrite(e)
 		if !ok {
-			return nil
+			return c.none("the write that fails cannot be taken out of its script: " + e.Says)
 		}
 		edits = append(edits, edit)
 	}
@@ -35,12 +35,12 @@ func moveWrite(c *Context) []Candidate {
 	if !ok || len(edits) == 0 {
 		return nil
 	}
-	return []Candidate{{Title: "write the sysctl in a privileged init container instead", Edits: append(edits, init)}}
+	return []candidate{{Title: "write the sysctl in a privileged init container instead", Edits: append(edits, init)}}
 }
 
 // podOfWrite is the pod whose refused write stands where the finding points, in a
 // configuration of its own.
-func (c *Context) podOfWrite() *facts.Pod {
+func (c *sight) podOfWrite() *facts.Pod {
 	for i := range c.Reading.Facts.Pods {
 		p := &c.Reading.Facts.Pods[i]
 		for _, e := range p.Forwarding.IPv4.Evidence {
@@ -54,7 +54,7 @@ func (c *Context) podOfWrite() *facts.Pod {
 
 // withoutWrite is the edit that takes a write out of a text: a command with the
 // separator behind it, or a hook's whole line.
-func (c *Context) withoutWrite(e facts.ForwardEvidence) (finding.Edit, bool) {
+func (c *sight) withoutWrite(e facts.ForwardEvidence) (finding.Edit, bool) {
 	text, _ := descend(c.object(e.Ref.Object), e.Ref.Pointer).(string)
 	at := strings.Index(text, e.Says)
 	if e.Conditional || at < 0 || strings.Count(text, e.Says) != 1 {
@@ -95,7 +95,7 @@ func startsCommand(lead string) bool {
 
 // withoutLine removes the line of a block scalar that is the bytes [begin, to) of
 // its value.
-func (c *Context) withoutLine(r source.Ref, begin, to int) (finding.Edit, bool) {
+func (c *sight) withoutLine(r source.Ref, begin, to int) (finding.Edit, bool) {
 	text, _ := descend(c.object(r.Object), r.Pointer).(string)
 	from := begin + len(text[begin:to]) - len(strings.TrimLeft(text[begin:to], " "))
 	f, s, ok := c.exact(source.Ref{Object: r.Object, Pointer: r.Pointer, Start: from, End: to}, text[from:to])

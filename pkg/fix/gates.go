@@ -37,10 +37,11 @@ func probeOf(t *facts.Tunnel, step int) []string {
 }
 
 // gateOf is the gate that a finding is about, with its tunnel and container.
-func (c *Context) gateOf() (*facts.Pod, *facts.Tunnel, *facts.Container) {
+func (c *sight) gateOf() (*facts.Pod, *facts.Tunnel, *facts.Container) {
 	pod := c.Pod()
 	if pod == nil || len(pod.Gates) != 1 {
-		return nil, nil, nil // of several tunnels, which one is not guessed
+		c.none("which of the pod's tunnels to wait for is not guessed")
+		return nil, nil, nil
 	}
 	t := slices.IndexFunc(pod.Tunnels, func(t facts.Tunnel) bool { return t.Container == pod.Gates[0].Tunnel })
 	k := slices.IndexFunc(pod.Containers, func(k facts.Container) bool { return k.Name == pod.Gates[0].Tunnel })
@@ -52,20 +53,20 @@ func (c *Context) gateOf() (*facts.Pod, *facts.Tunnel, *facts.Container) {
 
 // startupProbe gives a native sidecar a probe that holds the next container back
 // until the tunnel is up (FG D5.2).
-func startupProbe(c *Context) []Candidate {
+func startupProbe(c *sight) []candidate {
 	_, t, k := c.gateOf()
 	if t == nil || k.Stage != facts.NativeSidecar {
 		return nil
 	}
 	at, ok := c.containerAt(k)
 	if !ok {
-		return nil
+		return c.notEdited("container " + k.Name + " is")
 	}
 	edits, ok := at.addProbe(t)
 	if !ok || len(edits) == 0 {
-		return nil
+		return c.noProbe(t)
 	}
-	return []Candidate{{Title: "give " + k.Name + " a startup probe that waits for the tunnel", Edits: edits}}
+	return []candidate{{Title: "give " + k.Name + " a startup probe that waits for the tunnel", Edits: edits}}
 }
 
 // addProbe are the edits that give a container its startup probe, none where it has
@@ -100,46 +101,49 @@ func (p place) addProbe(t *facts.Tunnel) ([]finding.Edit, bool) {
 // nativeSidecar moves a VPN that is an ordinary container among the init
 // containers, with restartPolicy Always and a startup probe: it then starts first,
 // and ends with the pod (FG D5.1, D5.2).
-func nativeSidecar(c *Context) []Candidate {
+func nativeSidecar(c *sight) []candidate {
 	pod, t, k := c.gateOf()
-	if t == nil || k.Stage != facts.Main || !c.knowsSidecars() {
+	if t == nil || k.Stage != facts.Main {
 		return nil
+	}
+	if !c.knowsSidecars() {
+		return c.none("the Kubernetes that is linted for has no native sidecars (--kube-version)")
 	}
 	at, ok := c.containerAt(k)
 	if !ok {
-		return nil
+		return c.notEdited("container " + k.Name + " is")
 	}
 	list, owner := at.parent(1), at.parent(2)
 	if list == nil || owner == nil || !isBlock(list) || !isBlock(owner) {
-		return nil
+		return c.notEdited("the list of containers is")
 	}
 	containers, spec := at.at(list), at.at(owner)
 	key, value := field(owner, "containers")
 	if value != list {
-		return nil
+		return c.notEdited("the list of containers is")
 	}
 	inner, ok := at.addProbe(t)
 	if !ok {
-		return nil
+		return c.noProbe(t)
 	}
 	always, ok := at.restarts(inner)
 	if !ok {
-		return nil
+		return c.none("container " + k.Name + " has a restartPolicy of its own")
 	}
 	outer, unwaited, ok := containers.withoutWaits(at, k.Name)
 	if !ok {
-		return nil
+		return c.none("other containers wait for " + k.Name + ", or it is the only one")
 	}
 	item, cut, ok := containers.lift(at.node, append(always, unwaited...))
 	if !ok {
-		return nil
+		return c.notEdited("container " + k.Name + " is")
 	}
 	outer = append(outer, cut)
 	title := fmt.Sprintf("run %s as a native sidecar with a startup probe", k.Name)
-	var out []Candidate
+	var out []candidate
 	review := ""
 	offer := func(offset, column int, lines []string) {
-		out = append(out, Candidate{Title: title, Review: review, Edits: append(slices.Clip(outer), spec.insert(offset, column, lines))})
+		out = append(out, candidate{Title: title, Review: review, Edits: append(slices.Clip(outer), spec.insert(offset, column, lines))})
 	}
 	initKey, inits := field(owner, "initContainers")
 	if inits != nil && inits.Kind == yaml.MappingNode {
@@ -161,7 +165,18 @@ func nativeSidecar(c *Context) []Candidate {
 			offer(spec.at(initKey).lineEnd(), spec.at(inits).column(), item)
 		}
 	}
+	if len(out) == 0 {
+		return c.none("init containers do more than wait for the tunnel, and whether they may start after it is not known")
+	}
 	return out
+}
+
+// noProbe is none for a tunnel that gets no startup probe.
+func (c *sight) noProbe(t *facts.Tunnel) []candidate {
+	if probeOf(t, 2) == nil {
+		return c.none("no startup probe is known to work in the image of " + t.Container)
+	}
+	return c.none("container " + t.Container + " has a startup probe, or its list of containers is written" + whyLayout)
 }
 
 // firstAfter returns the first key of a mapping by name that comes after a name,
@@ -234,7 +249,7 @@ func (p place) dropField(name string) (finding.Edit, bool) {
 
 // knowsSidecars: the Kubernetes that is linted for restarts init containers, as
 // 1.29 does by default.
-func (c *Context) knowsSidecars() bool {
+func (c *sight) knowsSidecars() bool {
 	var major, minor int
 	version := strings.TrimPrefix(cmp.Or(c.Options.Load.KubeVersion, loader.DefaultKubeVersion), "v")
 	if _, err := fmt.Sscanf(version, "%d.%d", &major, &minor); err != nil {

@@ -12,12 +12,12 @@ import (
 // killSwitch turns the image's own kill switch on, as far as the catalogue knows
 // how. Which addresses a policy outside the pod would have to admit is for people
 // to say.
-func killSwitch(c *Context) []Candidate {
+func killSwitch(c *sight) []candidate {
 	pod := c.Pod()
 	if pod == nil {
-		return nil
+		return c.none(whyNoPod)
 	}
-	var out []Candidate
+	var out []candidate
 	for i := range pod.Tunnels {
 		t := &pod.Tunnels[i]
 		family := c.catalog.Family(t.Family)
@@ -29,18 +29,21 @@ func killSwitch(c *Context) []Candidate {
 			if !ok {
 				continue
 			}
-			out = append(out, Candidate{
+			out = append(out, candidate{
 				Title:  fmt.Sprintf("turn on the kill switch of %s (%s)", t.FamilyTitle, k.Key),
 				Edits:  edits,
 				Review: "the image's firewall then drops whatever leaves outside the tunnel and is on no bypass list",
 			})
 		}
 	}
+	if len(out) == 0 {
+		return c.none("no variable is known that turns on a kill switch of the image where it is written")
+	}
 	return out
 }
 
 // switchOn sets the variable, or changes the value that turns it off.
-func (c *Context) switchOn(pod *facts.Pod, t *facts.Tunnel, k images.Key) ([]finding.Edit, bool) {
+func (c *sight) switchOn(pod *facts.Pod, t *facts.Tunnel, k images.Key) ([]finding.Edit, bool) {
 	if k.Key == "" || k.Deprecated {
 		return nil, false
 	}

@@ -12,6 +12,11 @@ import (
 	"github.com/vpnlint/vpnlint/pkg/source"
 )
 
+// listReview is what a narrower exemption list changes for whoever is reached, and
+// the way back.
+const listReview = " with their node's address: allow-lists and firewall rules there that name pod addresses stop matching; " +
+	"the way back is the list as it is now, applied and checked in the same way"
+
 // listPlace is a list of prefixes in a file, of one of the spellings
 //
 //   - 10.0.0.0/8          a line each
@@ -25,7 +30,7 @@ type listPlace struct {
 	between string
 }
 
-func (c *Context) listAt(list []facts.PrefixAt) (listPlace, bool) {
+func (c *sight) listAt(list []facts.PrefixAt) (listPlace, bool) {
 	var l listPlace
 	for _, e := range list {
 		f, s, ok := c.unquoted(e)
@@ -57,7 +62,7 @@ func (c *Context) listAt(list []facts.PrefixAt) (listPlace, bool) {
 }
 
 // unquoted finds the text of an entry, whether its place counts the quotes or not.
-func (c *Context) unquoted(e facts.PrefixAt) (*source.File, span, bool) {
+func (c *sight) unquoted(e facts.PrefixAt) (*source.File, span, bool) {
 	for _, quote := range []string{"", `"`, "'"} {
 		if f, s, ok := c.exact(e.Ref, quote+e.Text+quote); ok {
 			return f, span{s.start + len(quote), s.end - len(quote)}, true
@@ -117,7 +122,7 @@ func (l listPlace) swap(i int, prefixes []string) ([]finding.Edit, bool) {
 }
 
 // agentsOf are the masquerade agents whose list stands in the finding's object.
-func (c *Context) agentsOf() []*facts.Agent {
+func (c *sight) agentsOf() []*facts.Agent {
 	var out []*facts.Agent
 	for i := range c.Reading.Facts.Agents {
 		a := &c.Reading.Facts.Agents[i]
@@ -131,15 +136,21 @@ func (c *Context) agentsOf() []*facts.Agent {
 // narrowExemption replaces the entry that covers a VPN by those of its parts that
 // the cluster's own traffic needs: the list stays, and so do its other entries
 // (M5).
-func narrowExemption(c *Context) []Candidate {
-	var out []Candidate
-	for _, a := range c.agentsOf() {
+func narrowExemption(c *sight) []candidate {
+	var out []candidate
+	agents := c.agentsOf()
+	if len(agents) == 0 {
+		return c.none("no agent is in view that reads the list at this place")
+	}
+	for _, a := range agents {
 		i := slices.IndexFunc(a.List.Entries, func(e facts.PrefixAt) bool { return c.Locate(e.Ref).Primary == c.Finding.Primary })
 		if i < 0 || len(a.Minimal) == 0 {
+			c.none("the ranges that the cluster itself needs exempt are not known")
 			continue
 		}
 		list, ok := c.listAt(a.List.Entries)
 		if !ok {
+			c.notEdited("the list is")
 			continue
 		}
 		entry := a.List.Entries[i]
@@ -152,14 +163,15 @@ func narrowExemption(c *Context) []Candidate {
 		}
 		edits, ok := list.swap(i, parts)
 		if !ok {
+			c.notEdited("the list is")
 			continue
 		}
-		one := Candidate{Title: "take " + entry.Text + " off the exemption list", Edits: edits}
+		one := candidate{Title: "take " + entry.Text + " off the exemption list", Edits: edits}
 		if len(parts) > 0 {
 			one.Title = "exempt " + sentence(parts) + " instead of " + entry.Text
 		}
 		if c.Finding.Severity != finding.Error || !c.onlyVPN(a, i) {
-			one.Review = "pods will reach the rest of " + entry.Text + " with their node's address: allow-lists and firewall rules there that name pod addresses stop matching"
+			one.Review = "pods will reach the rest of " + entry.Text + listReview
 		}
 		out = append(out, one)
 	}
@@ -167,7 +179,7 @@ func narrowExemption(c *Context) []Candidate {
 }
 
 // onlyVPN: the entry holds nothing but destinations that want node addresses.
-func (c *Context) onlyVPN(a *facts.Agent, entry int) bool {
+func (c *sight) onlyVPN(a *facts.Agent, entry int) bool {
 	var wanted []string
 	for _, t := range a.Targets {
 		if t.Wanted == "node" {
@@ -178,15 +190,16 @@ func (c *Context) onlyVPN(a *facts.Agent, entry int) bool {
 }
 
 // completeExemption adds what is missing of the cluster's own ranges.
-func completeExemption(c *Context) []Candidate {
-	var out []Candidate
+func completeExemption(c *sight) []candidate {
+	var out []candidate
 	for _, a := range c.agentsOf() {
 		missing := slices.Concat(a.MissingPods, a.MissingNodes)
 		list, ok := c.listAt(a.List.Entries)
 		if !ok || len(missing) == 0 {
+			c.notEdited("the list is")
 			continue
 		}
-		one := Candidate{
+		one := candidate{
 			Title: "exempt " + sentence(missing) + ", too",
 			Edits: []finding.Edit{list.addAfter(len(list.entries)-1, missing)},
 		}
@@ -201,8 +214,8 @@ func completeExemption(c *Context) []Candidate {
 // writeExemption gives an agent whose configuration has no list the one that is
 // computed: the cluster's own ranges, without the networks behind VPNs that want
 // node addresses.
-func writeExemption(c *Context) []Candidate {
-	var out []Candidate
+func writeExemption(c *sight) []candidate {
+	var out []candidate
 	for i := range c.Reading.Facts.Agents {
 		a := &c.Reading.Facts.Agents[i]
 		if a.List.Source != "default" || len(a.Minimal) == 0 || c.Locate(a.Ref).Primary != c.Finding.Primary && c.Locate(a.List.Ref).Primary != c.Finding.Primary {
@@ -218,11 +231,14 @@ func writeExemption(c *Context) []Candidate {
 		if !ok {
 			continue
 		}
-		out = append(out, Candidate{
+		out = append(out, candidate{
 			Title:  "write the exemption list " + sentence(a.Minimal),
 			Edits:  edits,
-			Review: "pods will reach all other private networks with their node's address: allow-lists and firewall rules there that name pod addresses stop matching",
+			Review: "pods will reach all other private networks" + listReview,
 		})
+	}
+	if len(out) == 0 {
+		return c.none("no configuration is in view that the list could be written into, or the ranges that it needs are not known")
 	}
 	return out
 }

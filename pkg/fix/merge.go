@@ -19,7 +19,7 @@ type Choice struct {
 	Fix      finding.Fix
 }
 
-// Change is what becomes of one file.
+// Change is what becomes of one file when the choices are applied to it.
 type Change struct {
 	File          string // as in the report
 	Before, After string
@@ -34,8 +34,8 @@ type Conflict struct {
 	Line int
 }
 
-// Merged is what the fixes of a report come to together.
-type Merged struct {
+// merged is what the fixes of a report come to together.
+type merged struct {
 	Changes   []Change // by file
 	Choices   []Choice // taken, in the order of the findings
 	Conflicts []Conflict
@@ -43,10 +43,10 @@ type Merged struct {
 	Left []Choice
 }
 
-// Merge takes the smallest fix of each finding that edits files, as far as want
+// merge takes the smallest fix of each finding that edits files, as far as want
 // agrees, and proves once more that they do together what each does alone.
-func Merge(ctx context.Context, linter *lint.Linter, paths []string, opts Options, r *report.Report, want func(finding.Fix) bool) (Merged, error) {
-	var m Merged
+func merge(ctx context.Context, linter *lint.Linter, paths []string, opts Options, r *report.Report, want func(finding.Fix) bool) (merged, error) {
+	var m merged
 	var wanted []Choice
 	for _, c := range choices(r) {
 		if want(c.Fix) {
@@ -58,7 +58,7 @@ func Merge(ctx context.Context, linter *lint.Linter, paths []string, opts Option
 	m.Choices, m.Conflicts = apart(r, wanted)
 	if len(m.Choices) > 1 {
 		if err := m.agree(ctx, linter, paths, opts, r); err != nil {
-			return Merged{}, err
+			return merged{}, err
 		}
 	}
 	changes, err := changesOf(r, m.Choices)
@@ -124,10 +124,10 @@ func meeting(r *report.Report, a, b finding.Fix) (finding.Edit, bool) {
 
 // agree leaves out the choices that undo what others do. Most often none does,
 // which takes one run to see.
-func (m *Merged) agree(ctx context.Context, linter *lint.Linter, paths []string, opts Options, r *report.Report) error {
+func (m *merged) agree(ctx context.Context, linter *lint.Linter, paths []string, opts Options, r *report.Report) error {
 	before := sketches(r.Findings)
 	good := func(some []Choice) (bool, error) {
-		c := Candidate{}
+		c := candidate{}
 		for _, one := range some {
 			c.Edits = append(c.Edits, one.Fix.Edits...)
 		}

@@ -235,15 +235,8 @@ func (o *Override) check(ctx context.Context, linter *lint.Linter, paths []strin
 	}
 	beaten := map[string]any{}
 	for _, leaf := range leafPaths(o.Values, nil) {
-		for _, r := range readings {
-			for _, values := range r.Charts {
-				if values.Path == o.Chart && values.Place(leaf).By == "--set" {
-					if name := values.JoinPath(leaf); !slices.Contains(o.Beats, name) {
-						o.Beats = append(o.Beats, name)
-					}
-					put(beaten, nil, leaf, valueAt(o.Values, leaf))
-				}
-			}
+		if o.setElsewhere(leaf, readings) {
+			put(beaten, nil, leaf, valueAt(o.Values, leaf))
 		}
 	}
 	file, err := os.CreateTemp("", "vpnlint-*.values")
@@ -274,6 +267,24 @@ func (o *Override) check(ctx context.Context, linter *lint.Linter, paths []strin
 		}
 	}
 	return nil
+}
+
+// setElsewhere: --set sets the value at a path, and beats any file. It notes the
+// value among those that are beaten.
+func (o *Override) setElsewhere(path []string, readings []lint.Reading) bool {
+	found := false
+	for _, r := range readings {
+		for _, values := range r.Charts {
+			if values.Path != o.Chart || values.Place(path).By != "--set" {
+				continue
+			}
+			found = true
+			if name := values.JoinPath(path); !slices.Contains(o.Beats, name) {
+				o.Beats = append(o.Beats, name)
+			}
+		}
+	}
+	return found
 }
 
 func valueAt(v any, path []string) any {

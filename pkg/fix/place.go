@@ -22,7 +22,7 @@ type place struct {
 func textsCache() map[string][]loader.Text { return map[string][]loader.Text{} }
 
 // textsOf are the YAML documents of a file of the report.
-func (c *Context) textsOf(file string) []loader.Text {
+func (c *sight) textsOf(file string) []loader.Text {
 	texts, known := c.texts[file]
 	if f := c.Report.Files[file]; !known && f != nil {
 		texts = loader.Texts(f, c.Options.Load.Limits)
@@ -33,14 +33,14 @@ func (c *Context) textsOf(file string) []loader.Text {
 
 // blockAt finds the block mapping whose first key stands at a location: how an
 // Origin points at an object, a container, a securityContext.
-func (c *Context) blockAt(at source.Location) (place, bool) {
+func (c *sight) blockAt(at source.Location) (place, bool) {
 	return c.blocks(at, func(text loader.Text, n *yaml.Node, _ []*yaml.Node, offset int) bool {
 		return text.Start(n.Content[0]) == offset
 	})
 }
 
 // blocks finds the innermost block mapping that fits what stands at a location.
-func (c *Context) blocks(at source.Location, fits func(text loader.Text, n *yaml.Node, above []*yaml.Node, offset int) bool) (place, bool) {
+func (c *sight) blocks(at source.Location, fits func(text loader.Text, n *yaml.Node, above []*yaml.Node, offset int) bool) (place, bool) {
 	f := c.Report.Files[at.File]
 	if at.Precision != source.Exact || at.Inner != "" || f == nil {
 		return place{}, false
@@ -67,7 +67,7 @@ func (c *Context) blocks(at source.Location, fits func(text loader.Text, n *yaml
 
 // written finds where a field was written, for those who edit it there. A chart's
 // templates are not edited: they have values for that.
-func (c *Context) written(r source.Ref) source.Location {
+func (c *sight) written(r source.Ref) source.Location {
 	o := c.object(r.Object)
 	if o == nil || o.Input == source.Chart {
 		return source.Location{}
@@ -77,7 +77,7 @@ func (c *Context) written(r source.Ref) source.Location {
 
 // exact returns the bytes of a file that are the text at a reference and nothing
 // else: no quotes, no escapes, one line.
-func (c *Context) exact(r source.Ref, text string) (f *source.File, s span, ok bool) {
+func (c *sight) exact(r source.Ref, text string) (f *source.File, s span, ok bool) {
 	at := c.written(r)
 	f = c.Report.Files[at.File]
 	if f == nil || at.Precision != source.Exact || at.Inner != "" || text == "" {
@@ -89,7 +89,7 @@ func (c *Context) exact(r source.Ref, text string) (f *source.File, s span, ok b
 
 // containerAt is where a container is written: an item of a list, or what stands
 // under its name, at which an Origin points then.
-func (c *Context) containerAt(k *facts.Container) (place, bool) {
+func (c *sight) containerAt(k *facts.Container) (place, bool) {
 	at := c.written(k.Ref)
 	named, ok := c.blocks(at, func(text loader.Text, n *yaml.Node, above []*yaml.Node, offset int) bool {
 		if len(above) == 0 || !isBlock(above[len(above)-1]) {

@@ -14,10 +14,10 @@ const tunDeviceReview = "runc 1.2.0 to 1.2.3 keeps /dev/net/tun from containers 
 
 // dropPrivilege replaces privileged by NET_ADMIN. Nothing of the kind is offered
 // where the container would need /dev/net/tun from the node to go on.
-func dropPrivilege(c *Context) []Candidate {
+func dropPrivilege(c *sight) []candidate {
 	pod := c.Pod()
 	if pod == nil || !strings.HasSuffix(c.Finding.Pointer, "/privileged") {
-		return nil
+		return c.none("what the container shares with the node is taken away by hand")
 	}
 	i := slices.IndexFunc(pod.Containers, func(k facts.Container) bool {
 		return k.Ref.Object == c.Finding.ObjectID && within(c.Finding.Pointer, k.Ref.Pointer)
@@ -27,26 +27,26 @@ func dropPrivilege(c *Context) []Candidate {
 	}
 	k := &pod.Containers[i]
 	if !k.TunDevice && !k.MakesTun && !slices.ContainsFunc(pod.Tunnels, func(t facts.Tunnel) bool { return t.Container == k.Name && t.Kind == "wireguard" }) {
-		return nil
+		return c.none("without privileged, " + k.Name + " would have no /dev/net/tun")
 	}
 	at, ok := c.containerAt(k)
 	if !ok {
-		return nil
+		return c.notEdited("container " + k.Name + " is")
 	}
 	_, security := field(at.node, "securityContext")
 	key, value := field(security, "privileged")
 	if key == nil || !isBlock(security) || value.Value != "true" {
-		return nil
+		return c.notEdited("the securityContext of " + k.Name + " is")
 	}
 	edits, ok := at.at(security).netAdmin(at.at(key), at.at(value))
 	if !ok {
-		return nil
+		return c.notEdited("the capabilities of " + k.Name + " are")
 	}
-	one := Candidate{Title: "give " + k.Name + " NET_ADMIN instead of privileged", Edits: edits}
+	one := candidate{Title: "give " + k.Name + " NET_ADMIN instead of privileged", Edits: edits}
 	if !k.TunDevice {
 		one.Review = tunDeviceReview
 	}
-	return []Candidate{one}
+	return []candidate{one}
 }
 
 // netAdmin are the edits of a securityContext that put NET_ADMIN in the place of
@@ -84,7 +84,7 @@ func (p place) netAdmin(key, value place) ([]finding.Edit, bool) {
 // privilegedWriter makes the init container that writes the sysctl privileged,
 // which is what /proc/sys asks for (FG D3.1). A container that stays gets none:
 // it would keep the privilege.
-func privilegedWriter(c *Context) []Candidate {
+func privilegedWriter(c *sight) []candidate {
 	pod := c.Pod()
 	if pod == nil {
 		return nil
@@ -96,19 +96,20 @@ func privilegedWriter(c *Context) []Candidate {
 		}
 		at, ok := c.containerAt(k)
 		if !ok {
-			return nil
+			return c.notEdited("container " + k.Name + " is")
 		}
 		step, _ := at.step()
 		key, security := field(at.node, "securityContext")
-		one := Candidate{Title: "make the init container " + k.Name + " privileged, so that it may write the sysctl"}
+		one := candidate{Title: "make the init container " + k.Name + " privileged, so that it may write the sysctl"}
 		set, value := field(security, "privileged")
 		switch {
 		case key == nil:
 			one.Edits = []finding.Edit{at.addField([]string{"securityContext:", pad(step) + "privileged: true"})}
 		case !isBlock(security) || security.Kind != yaml.MappingNode:
-			return nil
+			return c.notEdited("the securityContext of " + k.Name + " is")
 		case refusesMore(security):
-			return nil // the API server takes no container that says both
+			// The API server takes no container that says both.
+			return c.none(k.Name + " forbids itself any privilege: allowPrivilegeEscalation: false")
 		case set != nil && value.Value == "false":
 			one.Edits = []finding.Edit{replace(at.text.File, at.text.Start(value), at.text.End(value), "true")}
 		case set == nil:
@@ -116,7 +117,7 @@ func privilegedWriter(c *Context) []Candidate {
 		default:
 			return nil
 		}
-		return []Candidate{one}
+		return []candidate{one}
 	}
 	return nil
 }
@@ -129,7 +130,7 @@ func refusesMore(security *yaml.Node) bool {
 
 // spared: nothing is left out when the write fails. What stands behind && is, and
 // wg-quick runs its hooks with set -e, so that a semicolon does not help there.
-func (c *Context) spared(e facts.ForwardEvidence) bool {
+func (c *sight) spared(e facts.ForwardEvidence) bool {
 	text, _ := descend(c.object(e.Ref.Object), e.Ref.Pointer).(string)
 	_, after, found := strings.Cut(text, e.Says)
 	after = strings.TrimLeft(after, " ")
@@ -142,16 +143,16 @@ func (c *Context) spared(e facts.ForwardEvidence) bool {
 // tolerated offers what comes before only where the writes that fail are allowed
 // to: one that ends its script takes the container or the tunnel with it, whoever
 // else has set the value.
-func tolerated(then Proposer) Proposer {
-	return func(c *Context) []Candidate {
+func tolerated(then proposer) proposer {
+	return func(c *sight) []candidate {
 		pod := c.Pod()
 		if pod == nil {
-			return nil
+			return c.none(whyNoPod)
 		}
 		for _, e := range slices.Concat(pod.Forwarding.IPv4.Evidence, pod.Forwarding.IPv6.Evidence) {
 			refused := e.Effective == facts.Absent && e.Value == "1"
 			if refused && (!c.spared(e) || !strings.Contains(e.Says, "ip_forward")) {
-				return nil
+				return c.none("a write that fails ends its script, whoever else sets the value: " + e.Says)
 			}
 		}
 		return then(c)

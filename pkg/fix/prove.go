@@ -52,6 +52,8 @@ type Result struct {
 	Report report.Report
 	// Late counts the findings for which the time was up.
 	Late int
+	// Unmended are the findings for which there was nothing to try.
+	Unmended []Unmended
 }
 
 var errTime = errors.New("the time for fixes is up")
@@ -78,7 +80,7 @@ func Prove(ctx context.Context, linter *lint.Linter, paths []string, opts Option
 	if err != nil {
 		return Result{}, err
 	}
-	return Result{Report: r, Late: late}, nil
+	return Result{Report: r, Late: late, Unmended: p.unmended}, nil
 }
 
 // prover proves candidates against one report.
@@ -91,6 +93,7 @@ type prover struct {
 	before   *picture
 	steadied bool                // before holds only what every run comes to
 	known    map[string]*outcome // of candidates, by their key
+	unmended []Unmended
 }
 
 // outcome is what a candidate came to.
@@ -101,11 +104,15 @@ type outcome struct {
 
 // all gives each finding its fixes.
 func (p *prover) all(ctx context.Context) (late int, err error) {
-	table := proposers()
-	shared := Context{Report: p.report, Options: p.opts.Lint, Paths: p.paths, catalog: p.linter.Catalog(), texts: textsCache(), bench: newBench(ctx, p.paths, p.opts.Lint, p.opts.byValues)}
+	table, once := proposers(), onceRules(p.report)
+	shared := sight{Report: p.report, Options: p.opts.Lint, Paths: p.paths, catalog: p.linter.Catalog(), texts: textsCache(), bench: newBench(ctx, p.paths, p.opts.Lint, p.opts.byValues)}
 	for i := range p.report.Findings {
 		f := &p.report.Findings[i]
-		if f.Suppressed != nil || len(table[f.Rule]) == 0 || len(p.opts.Rules) > 0 && !slices.Contains(p.opts.Rules, f.Rule) {
+		if f.Suppressed != nil || once[f.Rule] || len(p.opts.Rules) > 0 && !slices.Contains(p.opts.Rules, f.Rule) {
+			continue
+		}
+		if len(table[f.Rule]) == 0 {
+			p.unmended = append(p.unmended, noneKnown(f))
 			continue
 		}
 		if errors.Is(context.Cause(ctx), errTime) {
@@ -123,7 +130,11 @@ func (p *prover) all(ctx context.Context) (late int, err error) {
 			continue
 		}
 		if p.opts.byValues {
-			candidates = slices.DeleteFunc(candidates, func(c Candidate) bool { return len(c.Values) == 0 })
+			candidates = slices.DeleteFunc(candidates, func(c candidate) bool { return len(c.Values) == 0 })
+		}
+		if len(candidates) == 0 {
+			p.unmended = append(p.unmended, c.unmended())
+			continue
 		}
 		fixes, err := p.one(ctx, f, candidates)
 		if errors.Is(err, errTime) {
@@ -144,7 +155,7 @@ func (p *prover) readingOf(f *finding.Finding) *lint.Reading {
 	for i := range p.readings {
 		r := &p.readings[i]
 		sets := len(f.ValueSets) == 0 || slices.ContainsFunc(r.Groups, func(name string) bool { return slices.Contains(f.ValueSets, name) })
-		c := Context{Finding: f, Reading: r}
+		c := sight{Finding: f, Reading: r}
 		if sets && c.Object() != nil {
 			return r
 		}
@@ -153,7 +164,7 @@ func (p *prover) readingOf(f *finding.Finding) *lint.Reading {
 }
 
 // one proves the candidates of one finding.
-func (p *prover) one(ctx context.Context, f *finding.Finding, candidates []Candidate) ([]finding.Fix, error) {
+func (p *prover) one(ctx context.Context, f *finding.Finding, candidates []candidate) ([]finding.Fix, error) {
 	var fixes []finding.Fix
 	for _, c := range candidates[:min(len(candidates), cmp.Or(p.opts.Tries, DefaultTries))] {
 		if p.opts.First && slices.ContainsFunc(fixes, func(x finding.Fix) bool { return len(x.Edits) > 0 }) {
@@ -188,7 +199,7 @@ func (p *prover) one(ctx context.Context, f *finding.Finding, candidates []Candi
 // review adds to what must be decided that a file lies beside the paths that were
 // to be linted: what else is made of it was not looked at. A file of a chart stands
 // for the whole chart, and a values file that was named is one of the inputs.
-func (p *prover) review(f *finding.Finding, c *Candidate) string {
+func (p *prover) review(f *finding.Finding, c *candidate) string {
 	said := c.Review
 	load := p.opts.Lint.Load
 	paths := slices.Concat(p.paths, load.ValuesFiles)
@@ -196,7 +207,7 @@ func (p *prover) review(f *finding.Finding, c *Candidate) string {
 		paths = append(paths, set.Files...)
 	}
 	if r := p.readingOf(f); r != nil {
-		of := Context{Finding: f, Reading: r}
+		of := sight{Finding: f, Reading: r}
 		if o := of.Object(); o != nil && o.Input == source.Chart {
 			paths = append(slices.Clip(paths), o.Path)
 		}
@@ -221,7 +232,7 @@ func liesIn(dir, path, file string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-func (c *Candidate) fix() finding.Fix {
+func (c *candidate) fix() finding.Fix {
 	slices.SortStableFunc(c.Edits, func(a, b finding.Edit) int {
 		return cmp.Or(cmp.Compare(a.At.File, b.At.File), cmp.Compare(a.At.Span.Start.Line, b.At.Span.Start.Line), cmp.Compare(a.At.Span.Start.Column, b.At.Span.Start.Column))
 	})
@@ -229,7 +240,7 @@ func (c *Candidate) fix() finding.Fix {
 }
 
 // key tells candidates apart by what they do.
-func (c *Candidate) key() string {
+func (c *candidate) key() string {
 	text, err := json.Marshal([]any{c.Edits, c.Chart, c.Values})
 	if err != nil {
 		return c.Title
@@ -239,7 +250,7 @@ func (c *Candidate) key() string {
 
 // try runs the pipeline with a candidate applied; nil for one that cannot be
 // applied.
-func (p *prover) try(ctx context.Context, c *Candidate) (*outcome, error) {
+func (p *prover) try(ctx context.Context, c *candidate) (*outcome, error) {
 	key := c.key()
 	if after, ok := p.known[key]; ok {
 		return after, nil
@@ -290,7 +301,7 @@ func relint(ctx context.Context, linter *lint.Linter, paths []string, opts lint.
 }
 
 // applied are the options of a run in which the candidate stands.
-func applied(opts lint.Options, r *report.Report, c *Candidate) (lint.Options, error) {
+func applied(opts lint.Options, r *report.Report, c *candidate) (lint.Options, error) {
 	overlay := maps.Clone(opts.Load.Overlay)
 	if overlay == nil {
 		overlay = map[string][]byte{}

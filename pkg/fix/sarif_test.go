@@ -14,6 +14,7 @@ import (
 
 	"github.com/vpnlint/vpnlint/pkg/fix"
 	"github.com/vpnlint/vpnlint/pkg/report"
+	"github.com/vpnlint/vpnlint/pkg/testtree"
 )
 
 type sarifLog struct {
@@ -53,7 +54,7 @@ func TestSARIF(t *testing.T) {
 			// Characters beyond the basic plane, where they move columns.
 			f.Data = bytes.ReplaceAll(f.Data, []byte("containers:\n"), []byte("containers: # \U0001f687 é\n"))
 		}
-		dir := writeTree(t, string(txtar.Format(archive)))
+		dir := testtree.Parse(t, string(txtar.Format(archive)))
 		opts := options(t, dir)
 		proved, err := fix.Prove(t.Context(), linter, []string{"."}, opts)
 		if err != nil {

@@ -19,6 +19,8 @@ var (
 	ErrChanged = errors.New("it was changed since it was linted; run vpnlint fix again")
 	// ErrOutside: it is a link that leads out of the tree.
 	ErrOutside = errors.New("it is a symbolic link that leaves the tree; change the file that it leads to")
+	// ErrSeveralNames: it has hard links, and only one of them would be changed.
+	ErrSeveralNames = errors.New("it has several names (hard links), and only this one would lead to the new text; make it a file of its own first")
 )
 
 // mark is a byte order mark, which the loader drops where Helm does.
@@ -27,7 +29,7 @@ const mark = "\ufeff"
 // Write replaces the content of files by what the changes make of them. All of
 // them are looked at first: when one is not what was linted, none is written.
 // The error names the file, and those that were written before it.
-// Each is replaced at once, with its mode, never half; a link is followed within
+// Each is replaced at once, with its mode and owner, never half; a link is followed within
 // its tree only. dir is the directory that the changes' paths are relative to.
 func Write(dir string, changes []Change) error {
 	files := make([]*target, len(changes))
@@ -62,7 +64,7 @@ type target struct {
 	root   *os.Root
 	name   string
 	change *Change
-	mode   fs.FileMode
+	info   fs.FileInfo
 }
 
 func openTarget(dir string, c *Change) (*target, error) {
@@ -123,7 +125,10 @@ func (t *target) check() error {
 	if !info.Mode().IsRegular() {
 		return errors.New("it is no regular file")
 	}
-	t.mode = info.Mode().Perm()
+	if names(info) > 1 {
+		return ErrSeveralNames
+	}
+	t.info = info
 	now, err := io.ReadAll(io.LimitReader(f, int64(len(t.change.Before)+len(mark)+1)))
 	if err != nil {
 		return plain(err)
@@ -149,7 +154,7 @@ func (t *target) write() error {
 		return plain(err)
 	}
 	_, err = f.WriteString(text)
-	err = errors.Join(err, f.Chmod(t.mode), f.Sync(), f.Close())
+	err = errors.Join(err, keepOwner(f, t.info), f.Chmod(t.info.Mode().Perm()), f.Sync(), f.Close())
 	if err == nil {
 		err = t.root.Rename(temporary, t.name)
 	}

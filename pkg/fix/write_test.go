@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/vpnlint/vpnlint/pkg/fix"
+	"github.com/vpnlint/vpnlint/pkg/testtree"
 )
 
 func read(t *testing.T, name string) string {
@@ -24,7 +25,7 @@ func read(t *testing.T, name string) string {
 // TestWriteRefusesChangedFiles: one file that is not what was linted keeps all of
 // them from being written.
 func TestWriteRefusesChangedFiles(t *testing.T) {
-	dir := writeTree(t, "-- a.yaml --\na: 1\n-- b.yaml --\nb: 1\n")
+	dir := testtree.Parse(t, "-- a.yaml --\na: 1\n-- b.yaml --\nb: 1\n")
 	changes := []fix.Change{{File: "a.yaml", Before: "a: 1\n", After: "a: 2\n"}, {File: "b.yaml", Before: "b: 1\n", After: "b: 2\n"}}
 	for _, now := range []string{"b: 3\n", "b: 1\n# more\n", "b:", ""} {
 		if err := os.WriteFile(filepath.Join(dir, "b.yaml"), []byte(now), 0o644); err != nil {
@@ -49,7 +50,7 @@ func TestWriteRefusesChangedFiles(t *testing.T) {
 // TestWriteKeepsModeAndMark: what is not part of the change stays, and nothing
 // else is left in the directory.
 func TestWriteKeepsModeAndMark(t *testing.T) {
-	dir := writeTree(t, "-- a.yaml --\na: 1\n")
+	dir := testtree.Parse(t, "-- a.yaml --\na: 1\n")
 	name := filepath.Join(dir, "a.yaml")
 	if err := os.WriteFile(name, []byte("\ufeffa: 1\n"), 0o644); err != nil {
 		t.Fatal(err)
@@ -80,8 +81,8 @@ func TestWriteKeepsModeAndMark(t *testing.T) {
 // TestWriteAndLinks: a link is followed inside of its tree, and stays a link; one
 // that leaves it is refused.
 func TestWriteAndLinks(t *testing.T) {
-	outside := writeTree(t, "-- far.yaml --\na: 1\n")
-	dir := writeTree(t, "-- real/a.yaml --\na: 1\n")
+	outside := testtree.Parse(t, "-- far.yaml --\na: 1\n")
+	dir := testtree.Parse(t, "-- real/a.yaml --\na: 1\n")
 	for link, to := range map[string]string{"a.yaml": "real/a.yaml", "far.yaml": filepath.Join(outside, "far.yaml"), "elsewhere": outside} {
 		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
 			t.Skip(err)
@@ -112,7 +113,7 @@ func TestWriteHeedsPermissions(t *testing.T) {
 	if os.Geteuid() == 0 || runtime.GOOS == "windows" {
 		t.Skip("permissions do not hold here")
 	}
-	dir := writeTree(t, "-- a.yaml --\na: 1\n")
+	dir := testtree.Parse(t, "-- a.yaml --\na: 1\n")
 	if err := os.Chmod(filepath.Join(dir, "a.yaml"), 0o444); err != nil {
 		t.Fatal(err)
 	}
