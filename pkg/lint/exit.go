@@ -13,6 +13,8 @@ const (
 	ExitFindings = 1 // a finding at or above --fail-on
 	ExitUsage    = 2 // wrong flags, a path that does not exist, an internal error
 	ExitGaps     = 3 // something could not be read, so the report is no pass
+
+	ExitInterrupted = 130 // as shells report what SIGINT has ended
 )
 
 // FailOn is the severity from which a finding fails a run.
@@ -20,7 +22,8 @@ type FailOn struct {
 	severity finding.Severity // "" never fails
 }
 
-// ParseFailOn reads error, warning, note or never.
+// ParseFailOn reads error, warning, note or never; the error for anything else names
+// the flag and these.
 func ParseFailOn(s string) (FailOn, error) {
 	if s == "never" {
 		return FailOn{}, nil
@@ -32,7 +35,8 @@ func ParseFailOn(s string) (FailOn, error) {
 	return FailOn{severity: severity}, nil
 }
 
-// Policy says what makes a run fail.
+// Policy says what makes a run fail. The zero value fails on inputs that could not be
+// read, and on no finding.
 type Policy struct {
 	FailOn FailOn
 	// AllowGaps: inputs that could not be read do not fail the run.

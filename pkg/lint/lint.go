@@ -23,7 +23,8 @@ import (
 	"github.com/vpnlint/vpnlint/pkg/suppress"
 )
 
-// Options say what to read and how.
+// Options say what to read and how. The zero value reads the paths as they are, with
+// the default limits and without a plan.
 type Options struct {
 	// Load says how charts and kustomizations are rendered, within which limits.
 	Load loader.Options
@@ -88,7 +89,7 @@ func (l *Linter) Rules() []finding.RuleMeta {
 	return all
 }
 
-// Catalog returns what is known of images.
+// Catalog returns what is known of images; it is shared and not to be changed.
 func (l *Linter) Catalog() *images.Catalog { return l.catalog }
 
 // Page returns the documentation page of a rule as Markdown.
@@ -191,7 +192,7 @@ func (l *Linter) judge(ctx context.Context, paths []string, loaded *loader.Resul
 	}
 	r := report.Report{
 		Version:   opts.Version,
-		Findings:  mergeSets(said, groups),
+		Findings:  mergeSets(onlyOnce(said, l.Rules()), groups),
 		Gaps:      sortGaps(gaps),
 		Plan:      cidrplan.Compute(claims),
 		Rules:     l.Rules(),

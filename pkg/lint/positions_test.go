@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"path"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -17,6 +15,7 @@ import (
 	"github.com/vpnlint/vpnlint/pkg/images"
 	"github.com/vpnlint/vpnlint/pkg/loader"
 	"github.com/vpnlint/vpnlint/pkg/source"
+	"github.com/vpnlint/vpnlint/pkg/testtree"
 )
 
 // language is a configuration language with the line that facts speak of: the
@@ -156,6 +155,9 @@ type carrying struct {
 	fits func(l language) bool
 	// encoded: no place inside of the text can be meant, but the key's line.
 	encoded bool
+	// decoded: the places are those of a text that the chart encodes, and are not
+	// called exact.
+	decoded bool
 }
 
 func header(kind string, l language) string {
@@ -300,6 +302,12 @@ var carriers = []carrying{
 	chartValue("tpl", `  KEY: |
 {{ tpl .Values.conf.file . | indent 4 }}
 `, "file"),
+	chartSecret("AsSecrets", `{{ (.Files.Glob "files/*").AsSecrets | indent 2 }}
+`),
+	chartSecret("encoded file", `  KEY: {{ .Files.Get "files/KEY" | b64enc | quote }}
+`),
+	chartSecret("encoded value", `  KEY: {{ .Values.conf.file | b64enc }}
+`),
 	chartValue("quoted value", `  KEY: {{ .Values.conf.file | quote }}
 `, "file"),
 	{name: "app-template release", fits: func(l language) bool { return l.object == "" }, files: func(l language) map[string]string {
@@ -361,6 +369,25 @@ func chartFile(name, template string) carrying {
 	}}
 }
 
+// chartSecret makes the carrier of a Secret that a chart makes of a file, or of a
+// value with the same text where the template reads one.
+func chartSecret(name, template string) carrying {
+	return carrying{name: name, kind: "Secret", decoded: true, fits: func(l language) bool { return !l.env && l.object == "" }, files: func(l language) map[string]string {
+		files := map[string]string{
+			"Chart.yaml":         "apiVersion: v2\nname: conf\nversion: 1.0.0\n",
+			"templates/c.yaml":   header("Secret", l) + "data:\n" + strings.ReplaceAll(template, "KEY", l.key),
+			"templates/pod.yaml": l.filled("Secret", "conf"),
+			"pod.yaml":           "",
+		}
+		if strings.Contains(template, ".Values") {
+			files["values.yaml"] = "conf:\n  file: |\n" + indented(l.text, "    ")
+		} else {
+			files["files/"+l.key] = l.text
+		}
+		return files
+	}}
+}
+
 // chartValue makes the carrier of a value of a chart.
 func chartValue(name, template, key string) carrying {
 	return carrying{name: name, fits: func(l language) bool { return !l.env }, files: func(l language) map[string]string {
@@ -392,35 +419,15 @@ func TestPositionsInStrings(t *testing.T) {
 			}
 			t.Run(l.name+"/"+c.name, func(t *testing.T) {
 				t.Parallel()
-				kind := c.kind
-				if kind == "" {
-					kind = "ConfigMap"
-				}
-				files := c.files(l)
-				name, _ := l.name0()
-				if _, own := files["pod.yaml"]; !own {
-					files["pod.yaml"] = l.filled(kind, name)
-				}
-				checkPlaces(t, catalog, l, c, files)
+				checkPlaces(t, catalog, l, c, c.tree(l))
 			})
 		}
 	}
 }
 
 func checkPlaces(t *testing.T, catalog *images.Catalog, l language, c carrying, files map[string]string) {
-	dir := t.TempDir()
-	for name, text := range files {
-		if text == "" {
-			continue
-		}
-		at := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(at, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	maps.DeleteFunc(files, func(_, text string) bool { return text == "" })
+	dir := testtree.Write(t, files)
 	loaded, err := loader.Load(t.Context(), []string{"."}, loader.Options{Dir: dir})
 	if err != nil {
 		t.Fatal(err)
@@ -475,8 +482,8 @@ func checkPlace(t *testing.T, c carrying, files map[string]string, at source.Loc
 		}
 		line := strings.Count(before, "\n") + 1
 		column := len([]rune(before[strings.LastIndexByte(before, '\n')+1:])) + 1
-		if at.File != name || at.Span.Start != (source.Position{Line: line, Column: column}) || at.Precision != source.Exact {
-			t.Errorf("%q is at %s:%d:%d (%s), want %s:%d:%d (exact)", part, at.File, at.Span.Start.Line, at.Span.Start.Column, at.Precision, name, line, column)
+		if at.File != name || at.Span.Start != (source.Position{Line: line, Column: column}) || at.Precision == source.Exact == c.decoded {
+			t.Errorf("%q is at %s:%d:%d (%s), want %s:%d:%d (exact, unless decoded)", part, at.File, at.Span.Start.Line, at.Span.Start.Column, at.Precision, name, line, column)
 		}
 		return
 	}

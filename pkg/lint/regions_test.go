@@ -2,17 +2,13 @@ package lint_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
-	"net/url"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"unicode/utf16"
 
 	"golang.org/x/tools/txtar"
 	"sigs.k8s.io/yaml"
@@ -22,6 +18,7 @@ import (
 	"github.com/vpnlint/vpnlint/pkg/loader"
 	"github.com/vpnlint/vpnlint/pkg/report"
 	"github.com/vpnlint/vpnlint/pkg/source"
+	"github.com/vpnlint/vpnlint/pkg/testtree"
 )
 
 // TestRegions holds every place that a report on any of the repository's
@@ -95,8 +92,7 @@ func TestRegions(t *testing.T) {
 // rows is a file of its own, a line @NAME of which stands for another section.
 func unpacked(t *testing.T, archive *txtar.Archive) string {
 	t.Helper()
-	dir := t.TempDir()
-	sections := map[string]string{}
+	files, sections := map[string]string{}, map[string]string{}
 	for i, f := range archive.Files {
 		name, text := f.Name, string(f.Data)
 		if strings.HasPrefix(name, "@") {
@@ -104,7 +100,7 @@ func unpacked(t *testing.T, archive *txtar.Archive) string {
 			continue
 		}
 		if strings.ContainsAny(name, " ") {
-			name = filepath.Join(strconv.Itoa(i), "row.yaml")
+			name = strconv.Itoa(i) + "/row.yaml"
 			var b strings.Builder
 			for line := range strings.Lines(text) {
 				if section, ok := sections[strings.TrimSpace(line)]; ok {
@@ -114,18 +110,11 @@ func unpacked(t *testing.T, archive *txtar.Archive) string {
 			}
 			text = b.String()
 		}
-		name = filepath.Join(dir, filepath.FromSlash(name))
-		if !strings.HasPrefix(name, dir+string(filepath.Separator)) {
-			continue
-		}
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
+		if filepath.IsLocal(filepath.FromSlash(name)) {
+			files[name] = text
 		}
 	}
-	return dir
+	return testtree.Write(t, files)
 }
 
 // regions counts what was looked at.
@@ -188,9 +177,9 @@ func (s *regions) report(t *testing.T, r report.Report, objects map[source.Objec
 	}
 }
 
-// shownAs is text that stands for a value elsewhere: a template, an alias or what
-// is merged, a block of text by its sign, a string with escapes.
-var shownAs = regexp.MustCompile(`\{\{|^\*|^<<|[|>][0-9+-]*$|\\|''`)
+// shownAs is text that stands for a value elsewhere: a template, a variable, an
+// alias or what is merged, a block of text by its sign, a string with escapes.
+var shownAs = regexp.MustCompile(`\{\{|\$\{|^\*|^<<|[|>][0-9+-]*$|\\|''`)
 
 // exact holds the text of an exact place against the field.
 func (s *regions) exact(t *testing.T, r report.Report, f finding.Finding, o *source.Object) {
@@ -271,74 +260,5 @@ func (s *regions) sarif(t *testing.T, dir string, r report.Report) {
 	if err := report.Write(&out, "sarif", r, report.Options{Dir: dir, SourceRoot: dir}); err != nil {
 		t.Fatal(err)
 	}
-	var log any
-	if err := json.Unmarshal(out.Bytes(), &log); err != nil {
-		t.Fatal(err)
-	}
-	var walk func(v any)
-	walk = func(v any) {
-		switch v := v.(type) {
-		case []any:
-			for _, x := range v {
-				walk(x)
-			}
-		case map[string]any:
-			if at, ok := v["artifactLocation"].(map[string]any); ok {
-				uri, _ := at["uri"].(string)
-				s.region(t, dir, uri, v["region"])
-				replacements, _ := v["replacements"].([]any)
-				for _, x := range replacements {
-					s.region(t, dir, uri, x.(map[string]any)["deletedRegion"])
-				}
-			}
-			for _, x := range v {
-				walk(x)
-			}
-		}
-	}
-	walk(log)
-}
-
-func (s *regions) region(t *testing.T, dir, uri string, v any) {
-	t.Helper()
-	region, ok := v.(map[string]any)
-	if !ok || uri == "stdin" {
-		return
-	}
-	s.shown++
-	u, err := url.Parse(uri)
-	if err != nil {
-		t.Errorf("%q: %v", uri, err)
-		return
-	}
-	name := u.Path
-	if !filepath.IsAbs(name) {
-		name = filepath.Join(dir, filepath.FromSlash(name))
-	}
-	if info, err := os.Stat(name); err == nil && info.IsDir() {
-		return // a directory as a whole has no lines
-	}
-	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Errorf("%s: %v", uri, err)
-		return
-	}
-	lines := strings.Split(string(text), "\n")
-	number := func(key string, otherwise int) int {
-		if n, ok := region[key].(float64); ok {
-			return int(n)
-		}
-		return otherwise
-	}
-	start, column := number("startLine", 0), number("startColumn", 1)
-	end := number("endLine", start)
-	if start < 1 || end < start || end > len(lines) {
-		t.Errorf("%s: lines %d to %d of %d", uri, start, end, len(lines))
-		return
-	}
-	units := func(line int) int { return 1 + len(utf16.Encode([]rune(lines[line-1]))) }
-	endColumn := number("endColumn", units(end))
-	if column < 1 || column > units(start) || endColumn < 1 || endColumn > units(end) || end == start && endColumn < column {
-		t.Errorf("%s: columns %d to %d of line %d, which has %d", uri, column, endColumn, start, units(start))
-	}
+	s.shown += testtree.Regions(t, dir, out.Bytes())
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/vpnlint/vpnlint/pkg/lint"
 	"github.com/vpnlint/vpnlint/pkg/loader"
 	"github.com/vpnlint/vpnlint/pkg/report"
+	"github.com/vpnlint/vpnlint/pkg/testtree"
 	"github.com/vpnlint/vpnlint/rules"
 )
 
@@ -84,6 +85,9 @@ func holdRow(t *testing.T, linter *lint.Linter, rule, want, dir string) {
 	if r.Summary.Objects == 0 {
 		t.Fatal("nothing in it was read")
 	}
+	for i := range r.Findings {
+		checkWords(t, &r.Findings[i])
+	}
 	wanted := map[string]map[string]bool{rule: {}}
 	for _, w := range strings.Split(want, ", ") {
 		of, severity, named := strings.Cut(w, " ")
@@ -130,7 +134,6 @@ func said(r report.Report) string {
 // the beginning of a document puts it there.
 func rowTree(t *testing.T, text string, shared map[string]string) string {
 	t.Helper()
-	dir := t.TempDir()
 	docs := map[string]string{}
 	for _, doc := range strings.Split("\n"+text, "\n---") {
 		doc = strings.Trim(doc, "\n")
@@ -140,7 +143,7 @@ func rowTree(t *testing.T, text string, shared map[string]string) string {
 		name := "all.yaml"
 		if rest, is := strings.CutPrefix(doc, "# dir: "); is {
 			sub, _, _ := strings.Cut(rest, "\n")
-			name = filepath.Join(sub, "all.yaml")
+			name = sub + "/all.yaml"
 		}
 		var tree map[string]any
 		if err := yaml.Unmarshal([]byte(doc), &tree); err != nil {
@@ -154,16 +157,7 @@ func rowTree(t *testing.T, text string, shared map[string]string) string {
 		}
 		docs[name] += "---\n" + doc + "\n"
 	}
-	for name, text := range docs {
-		name = filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
+	return testtree.Write(t, docs)
 }
 
 func marshalled(t *testing.T, v any) string {

@@ -2,7 +2,6 @@ package lint_test
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/vpnlint/vpnlint/pkg/finding"
 	"github.com/vpnlint/vpnlint/pkg/lint"
 	"github.com/vpnlint/vpnlint/pkg/loader"
+	"github.com/vpnlint/vpnlint/pkg/testtree"
 )
 
 // TestRulesTime: rules that take too long are a gap that no run passes with.
@@ -29,21 +29,6 @@ func TestRulesTime(t *testing.T) {
 	if code := (lint.Policy{}).ExitCode(r); code != lint.ExitGaps {
 		t.Errorf("exit code %d", code)
 	}
-}
-
-func writeFiles(t *testing.T, files map[string]string) string {
-	t.Helper()
-	dir := t.TempDir()
-	for name, text := range files {
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
 }
 
 const gatewayTemplate = `apiVersion: v1
@@ -64,7 +49,7 @@ spec:
 // theirs.
 func TestValueSets(t *testing.T) {
 	t.Parallel()
-	dir := writeFiles(t, map[string]string{
+	dir := testtree.Write(t, map[string]string{
 		"one/Chart.yaml":           "apiVersion: v2\nname: one\nversion: 1.0.0\n",
 		"one/values.yaml":          "forward: false\n",
 		"one/ci/a-values.yaml":     "forward: false\n",

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -46,11 +48,62 @@ data: {PEER: app%[1]d.team%[2]d.svc.cluster.local}
 ---
 `
 
+// From a hundred workloads on the rules are evaluated one by one, several at
+// once: of each workload they say what they say of it alone.
+func TestManyWorkloadsSayWhatEachSays(t *testing.T) {
+	t.Parallel()
+	linter, err := start(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	say := func(n int) map[string][]string {
+		dir := t.TempDir()
+		var text []byte
+		for i := range n {
+			text = fmt.Appendf(text, workloadManifest, i, i%20)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "all.yaml"), text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		out, err := linter.Run(t.Context(), []string{dir}, lint.Options{Load: loader.Options{Dir: dir}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := map[string][]string{}
+		for _, f := range out.Findings {
+			if f.Rule != "VPN403" { // once a run
+				own := strings.NewReplacer(f.Object.Name, "app", f.Object.Namespace, "team").Replace(f.Message)
+				said[f.Object.Name] = append(said[f.Object.Name], f.Rule+" "+string(f.Severity)+" "+own)
+			}
+		}
+		for _, list := range said {
+			slices.Sort(list)
+		}
+		return said
+	}
+	alone := say(1)["app0"]
+	if len(alone) < 3 {
+		t.Fatalf("alone: %v", alone)
+	}
+	const many = 150
+	said := say(many)
+	if len(said) != many {
+		t.Errorf("%d of %d workloads have findings", len(said), many)
+	}
+	for name, have := range said {
+		if !slices.Equal(have, alone) {
+			t.Errorf("%s: %q, alone %q", name, have, alone)
+		}
+	}
+}
+
 // BenchmarkWorkloads tells how the time a workload takes grows with their number
 // in one tree: ns/workload, and vs-10 as a multiple of a workload's time among
 // ten. What it measures beyond reading the files is in pkg/facts and the rules.
 func BenchmarkWorkloads(b *testing.B) {
-	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as the program does
+	// As the program does.
+	defer debug.SetGCPercent(debug.SetGCPercent(400))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(400 << 20))
 	ctx := context.Background()
 	linter, err := start(ctx)
 	if err != nil {

@@ -1,0 +1,197 @@
+package lint_test
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/vpnlint/vpnlint/pkg/finding"
+	"github.com/vpnlint/vpnlint/pkg/lint"
+	"github.com/vpnlint/vpnlint/pkg/loader"
+	"github.com/vpnlint/vpnlint/pkg/report"
+	"github.com/vpnlint/vpnlint/pkg/testtree"
+)
+
+// broken are texts of which one line is wrong; the token is a part of it.
+// says is the rule that says so and words of its message, or "gap" and words of
+// the gap's reason.
+var broken = []struct {
+	language
+	rule, says string
+}{
+	{language{
+		name: "WireGuard, a line", key: "wg0.conf", token: "this is no setting", objects: mountingPod("linuxserver/wireguard:1.0.20210914", "[]", "/config/wg_confs"),
+		text: "[Interface]\nPrivateKey = AAAA\nAddress = 10.2.0.2/32\n[Peer]\nPublicKey = BBBB\nthis is no setting\nAllowedIPs = 0.0.0.0/0\nEndpoint = 198.51.100.7:51820\n",
+	}, "gap", "is no section and no key; correct that line"},
+	{language{
+		name: "WireGuard, a prefix", key: "wg0.conf", token: "10.99.7.0/240", objects: mountingPod("linuxserver/wireguard:1.0.20210914", "[]", "/config/wg_confs"),
+		text: "[Interface]\nPrivateKey = AAAA\nAddress = 10.2.0.2/32\n[Peer]\nPublicKey = BBBB\nAllowedIPs = 10.98.0.0/24, 10.99.7.0/240\nEndpoint = 198.51.100.7:51820\n",
+	}, "VPN405", "is neither an address nor a prefix"},
+	{language{
+		name: "OpenVPN, a quotation mark", key: "openvpn.conf", token: "push \"route 10.99.7.0", objects: mountingPod("kylemanna/openvpn:2.4", "[]", "/etc/openvpn"),
+		text: "port 1194\nproto udp\ndev tun\nserver 10.8.0.0 255.255.255.0\npush \"route 10.99.7.0 255.255.255.0\nkeepalive 10 60\n",
+	}, "gap", "a quotation mark is not closed"},
+	{language{
+		name: "OpenVPN, a netmask", key: "openvpn.conf", token: "255.255.0.255", objects: mountingPod("kylemanna/openvpn:2.4", "[]", "/etc/openvpn"),
+		text: "port 1194\nproto udp\ndev tun\nserver 10.8.0.0 255.255.0.255\nkeepalive 10 60\n",
+	}, "VPN405", "its ones are not in one piece"},
+	{language{
+		name: "ipsec.conf, a line", key: "ipsec.conf", token: "rightsubnet 0.0.0.0/0", objects: mountingPod("docker.io/strongx509/strongswan:5.9.14", "[]", "/etc"),
+		text: "conn office\n    left=%defaultroute\n    leftsourceip=%config\n    right=203.0.113.77\n    rightsubnet 0.0.0.0/0\n    auto=start\n",
+	}, "gap", "is no setting; correct that line"},
+	{language{
+		name: "swanctl.conf, a selector", key: "swanctl.conf", token: "10.99.7.0/240", objects: mountingPod("docker.io/strongx509/strongswan:5.9.14", "[]", "/etc/swanctl"),
+		text: "connections {\n  site {\n    remote_addrs = 203.0.113.77\n    children {\n      net {\n        local_ts = 10.244.0.0/16\n        remote_ts = 10.99.7.0/240\n      }\n    }\n  }\n}\n",
+	}, "gap", "\"10.99.7.0/240\" is no traffic selector; correct it"},
+	{language{
+		name: "swanctl.conf, a brace", key: "swanctl.conf", token: "connections {", objects: mountingPod("docker.io/strongx509/strongswan:5.9.14", "[]", "/etc/swanctl"),
+		text: "# sites\nconnections {\n  site {\n    remote_addrs = 203.0.113.77\n    children {\n      net {\n        remote_ts = 0.0.0.0/0\n      }\n    }\n  }\n",
+	}, "gap", "is never closed"},
+	{language{
+		name: "net-conf.json, a range", key: "net-conf.json", token: "10.99.0.0/160", objects: flannel, object: "kube-flannel-cfg", namespace: "kube-flannel",
+		text: "{\n  \"Network\": \"10.99.0.0/160\",\n  \"Backend\": {\"Type\": \"vxlan\"}\n}\n",
+	}, "VPN405", "it is no prefix"},
+	{language{
+		name: "net-conf.json, a bracket", key: "net-conf.json", token: "\"Backend\": [", objects: flannel, object: "kube-flannel-cfg", namespace: "kube-flannel",
+		text: "{\n  \"Network\": \"10.99.0.0/16\",\n  \"Backend\": [\"Type\": {}\n}\n",
+	}, "gap", "it is not YAML as it stands here; correct it"},
+	{language{
+		name: "ip-masq-agent, an entry", key: "config", token: "10.99.7.0/240", objects: agent, object: "ip-masq-agent", namespace: "kube-system",
+		text: "resyncInterval: 60s\nnonMasqueradeCIDRs:\n  - 10.244.0.0/16\n  - 10.99.7.0/240\nmasqLinkLocal: false\n",
+	}, "VPN205", "is no prefix"},
+	{language{
+		name: "ip-masq-agent, a type", key: "config", token: "soon", objects: agent, object: "ip-masq-agent", namespace: "kube-system",
+		text: "nonMasqueradeCIDRs:\n  - 10.244.0.0/16\nresyncInterval: soon\nmasqLinkLocal: false\n",
+	}, "VPN205", "no duration"},
+	{language{
+		name: "ip-masq-agent, a bracket", key: "config", token: "- [10.99.7.0/24", objects: agent, object: "ip-masq-agent", namespace: "kube-system",
+		text: "resyncInterval: 60s\nnonMasqueradeCIDRs:\n  - 10.244.0.0/16\n  - [10.99.7.0/24\nmasqLinkLocal: false\n",
+	}, "VPN205", "neither YAML nor JSON"},
+	{language{
+		name: "script, its syntax", key: "up.sh", token: "if [ -e /tmp/x ; then", objects: mountingPod("kylemanna/openvpn:2.4", `[sh, /scripts/up.sh]`, "/scripts"),
+		text: "set -e\nip link set dev eth0 mtu 1400\nif [ -e /tmp/x ; then\nexec openvpn --dev tun --server 10.8.0.0 255.255.255.0\n",
+	}, "gap", "cannot be read as shell from here on"},
+	{language{
+		name: "script, iptables", key: "up.sh", token: "10.8.0.0/240", objects: mountingPod("kylemanna/openvpn:2.4", `[sh, /scripts/up.sh]`, "/scripts"),
+		text: "set -e\niptables -t nat -A POSTROUTING -s 10.8.0.0/240 -j MASQUERADE\nexec openvpn --dev tun --server 10.8.0.0 255.255.255.0\n",
+	}, "VPN405", "the command fails, and it translates nothing"},
+	{language{
+		name: "script, nft", key: "up.sh", token: "10.8.0.0/240", objects: mountingPod("kylemanna/openvpn:2.4", `[sh, /scripts/up.sh]`, "/scripts"),
+		text: "set -e\nnft add rule ip nat post ip saddr 10.8.0.0/240 masquerade\nexec openvpn --dev tun --server 10.8.0.0 255.255.255.0\n",
+	}, "VPN405", "the command fails, and it translates nothing"},
+	{language{
+		name: "script, nft with a here-document", key: "up.sh", token: "10.8.0.0/240", objects: mountingPod("kylemanna/openvpn:2.4", `[sh, /scripts/up.sh]`, "/scripts"),
+		text: "set -e\nnft -f - <<EOF\ntable ip nat {\n  chain post {\n    type nat hook postrouting priority 100;\n    ip saddr 10.8.0.0/240 masquerade\n  }\n}\nEOF\nexec openvpn --dev tun --server 10.8.0.0 255.255.255.0\n",
+	}, "VPN405", "the command fails, and it translates nothing"},
+	{language{
+		name: "environment", token: "10.244.0.0/16;10.96.0.0/12", objects: envPod, env: true,
+		text: "VPN_SERVICE_PROVIDER=mullvad\nFIREWALL_OUTBOUND_SUBNETS=10.244.0.0/16;10.96.0.0/12\nVPN_TYPE=wireguard\n",
+	}, "VPN310", "is separated by commas"},
+}
+
+// A configuration with a mistake is said to be broken at the line of the mistake,
+// wherever it stands, once, and nothing else is said of it.
+func TestBrokenTextStandsAtItsLine(t *testing.T) {
+	linter, err := lint.New(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range broken {
+		for _, c := range carriers {
+			if c.fits != nil && !c.fits(b.language) {
+				continue
+			}
+			t.Run(b.name+"/"+c.name, func(t *testing.T) {
+				t.Parallel()
+				files := c.tree(b.language)
+				said := lintTree(t, linter, files)
+				var at []place
+				for i := range said.Findings {
+					f := &said.Findings[i]
+					here := f.Rule == b.rule && strings.Contains(f.Message, b.says)
+					if here {
+						at = append(at, place{f.Primary.File, f.Primary.Span.Start.Line})
+					} else if in := pointsInto(f, files); in != "" {
+						t.Errorf("%s speaks of the text at %s: %s", f.Rule, in, f.Message)
+					}
+				}
+				for _, g := range said.Gaps {
+					if b.rule == "gap" && strings.Contains(g.Why, b.says) {
+						at = append(at, place{g.File, g.Line})
+					}
+				}
+				want := placeOf(files, c, b.language)
+				if len(at) != 1 || !slices.Contains(want, at[0]) {
+					t.Errorf("%s %q at %v, want at %v once; gaps %+v", b.rule, b.says, at, want, said.Gaps)
+				}
+			})
+		}
+	}
+}
+
+type place struct {
+	file string
+	line int
+}
+
+// tree are the files of a carrier with the objects that read what it carries.
+func (c carrying) tree(l language) map[string]string {
+	kind := c.kind
+	if kind == "" {
+		kind = "ConfigMap"
+	}
+	files := c.files(l)
+	name, _ := l.name0()
+	if _, own := files["pod.yaml"]; !own {
+		files["pod.yaml"] = l.filled(kind, name)
+	}
+	return files
+}
+
+// placeOf is where the token stands: any line of several that have it, and of an
+// encoded text the line of its key.
+func placeOf(files map[string]string, c carrying, l language) []place {
+	token := l.token
+	if c.encoded {
+		token = l.key + ": "
+		if l.env {
+			token = "FIREWALL_OUTBOUND_SUBNETS: "
+		}
+	}
+	var out []place
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		for i, line := range strings.Split(files[name], "\n") {
+			if strings.Contains(line, token) || strings.Contains(line, strings.ReplaceAll(token, `"`, `\"`)) {
+				out = append(out, place{name, i + 1})
+			}
+		}
+	}
+	return out
+}
+
+// pointsInto tells which place of a finding is in the text or what carries it, ""
+// for none.
+func pointsInto(f *finding.Finding, files map[string]string) string {
+	places := []string{f.Primary.File}
+	for _, n := range f.Related {
+		places = append(places, n.At.File)
+	}
+	for _, file := range places {
+		if _, is := files[file]; is && !strings.HasSuffix(file, "pod.yaml") {
+			return file
+		}
+	}
+	return ""
+}
+
+func lintTree(t *testing.T, linter *lint.Linter, files map[string]string) report.Report {
+	t.Helper()
+	maps.DeleteFunc(files, func(_, text string) bool { return text == "" })
+	dir := testtree.Write(t, files)
+	said, err := linter.Run(t.Context(), []string{"."}, lint.Options{Load: loader.Options{Dir: dir}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return said
+}
