@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -58,14 +60,14 @@ shown, or left. 2: wrong usage. 3: something could not be read (--allow-gaps).`,
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.BoolVarP(&write, "write", "w", false, "write the fixes to the files")
-	f.BoolVar(&review, "review", false, "with --write or --values-out: also those that need a decision, which you have made")
+	f.BoolVar(&review, "review", false, "with --write or --values-out: also those that need a decision, which you have made; says why others have none")
 	f.StringVar(&valuesOut, "values-out", "", "write what mends a chart to a new values `FILE`, for -f (\"-\": standard output)")
 	f.StringSliceVar(&only, "rule", nil, "mend findings of this `RULE` only, such as VPN302 (repeatable)")
 	inputFlags(f, &flags)
 	f.BoolVar(&flags.allowGaps, "allow-gaps", false, "do not exit with 3 for inputs that could not be read")
 	flags.config.register(f)
 	isolateFlag(f, &flags.isolate)
-	f.BoolVarP(&flags.verbose, "verbose", "v", false, "say which fixes were tried in vain and why, and what Helm's library remarks")
+	f.BoolVarP(&flags.verbose, "verbose", "v", false, "say why a finding has no fix, which fixes were tried in vain, which files were\nskipped, and what Helm's library remarks")
 	limitFlags(f, &flags.load.Limits)
 	f.IntVar(&flags.rulesSeconds, "limit-rules-seconds", int(lint.DefaultRulesTime/time.Second), "seconds for the rules over all objects")
 	fixTimeFlag(f, &flags.fixSeconds)
@@ -121,6 +123,8 @@ type fixFlags struct {
 func runFix(cmd *cobra.Command, paths []string, flags lintFlags, how fixFlags, std streams) error {
 	write, review := how.write, how.review
 	switch {
+	case how.valuesOut == "" && cmd.Flags().Changed("values-out"):
+		return errors.New("--values-out: want a file to write, or \"-\" for standard output; an empty name is neither")
 	case write && how.valuesOut != "":
 		return errors.New("--write and --values-out are two ways to apply the same fixes: choose one")
 	case review && !write && how.valuesOut == "":
@@ -159,12 +163,16 @@ func runFix(cmd *cobra.Command, paths []string, flags lintFlags, how fixFlags, s
 			fmt.Fprintln(std.err, "vpnlint: not written: "+report.Plain(err.Error()))
 			return exitError{code: lint.ExitFindings}
 		}
-	} else if _, err := io.WriteString(std.out, shownOn(std.out, diffOf(done.Changes))); err != nil {
+	} else if _, err := io.WriteString(std.out, shownOn(std.out, diffOf(opts.Load.Dir, done.Changes))); err != nil {
 		return fmt.Errorf("write the diff: %w", err)
 	}
 	fmt.Fprint(std.err, fixWords(done, write))
+	sayNothing(std, done.Report, paths, flags.verbose)
+	if flags.verbose || review {
+		sayUnmended(std, done.Unmended)
+	}
 	if done.Without > 0 && done.Late == 0 && len(how.rules) == 0 {
-		fmt.Fprintf(std.err, "vpnlint: no fix is known for %d of the findings; vpnlint lint lists them\n", done.Without)
+		fmt.Fprintf(std.err, "vpnlint: no fix is known for %d of the findings; vpnlint lint lists them, and -v says why\n", done.Without)
 	}
 	sayUnread(std, done.Report)
 	policy := lint.Policy{AllowGaps: flags.allowGaps}
@@ -175,6 +183,14 @@ func runFix(cmd *cobra.Command, paths []string, flags lintFlags, how fixFlags, s
 		return exitError{code: lint.ExitFindings}
 	}
 	return nil
+}
+
+// sayUnmended says of each finding for which nothing was tried why that is.
+func sayUnmended(std streams, all []fix.Unmended) {
+	for i := range all {
+		f := &all[i].Finding
+		fmt.Fprintln(std.err, report.Plain(fmt.Sprintf("%s:%d: %s: no fix: %s", f.Primary.File, f.Primary.Span.Start.Line, f.Rule, all[i].Why)))
+	}
 }
 
 // sayUnread names what was not read, for which the exit code is 3.
@@ -199,19 +215,84 @@ func shownOn(w io.Writer, text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// diffOf shows what would become of the files. What stands before the diff of a
-// file says what for; git apply and patch pass over it.
-func diffOf(changes []fix.Change) string {
+// diffOf shows what would become of files below dir or, with ".." in their
+// names, above it. What stands before the diff of a file says what for; git apply
+// and patch pass over it. They refuse names with "..", so that the names are those
+// from the directory above all files.
+func diffOf(dir string, changes []fix.Change) string {
 	var b strings.Builder
+	up := ""
 	for _, c := range changes {
+		for strings.HasPrefix(c.File, up+"../") {
+			up += "../"
+		}
+	}
+	if up != "" {
+		above := path.Clean(up)
+		fmt.Fprintf(&b, "# for the directory %[1]s: git -C %[1]s apply, or patch -p1 -d %[1]s\n", above)
+	}
+	for _, c := range changes {
+		if up != "" {
+			c.File = fromAbove(dir, up, c.File)
+		}
 		for _, choice := range c.Choices {
 			for _, line := range choiceWords(choice) {
 				b.WriteString("# " + line + "\n")
 			}
 		}
-		b.Write(diff.Diff("a/"+c.File, []byte(c.Before), "b/"+c.File, []byte(c.After)))
+		b.WriteString(fileDiff(c))
 	}
 	return b.String()
+}
+
+// fromAbove is the name, seen from the directory up above dir, of a file that is
+// called name in dir.
+func fromAbove(dir, up, name string) string {
+	rel, err := filepath.Rel(filepath.Join(dir, up), filepath.Join(dir, filepath.FromSlash(name)))
+	if err != nil {
+		return name
+	}
+	return filepath.ToSlash(rel)
+}
+
+// fileDiff is the diff of a file, whose name can say nothing else than which file
+// it is.
+func fileDiff(c fix.Change) string {
+	const ownHeader = "diff a b\n--- a\n+++ b\n"
+	hunks, changed := strings.CutPrefix(string(diff.Diff("a", []byte(c.Before), "b", []byte(c.After))), ownHeader)
+	if !changed {
+		return ""
+	}
+	before, after := patchName("a/"+c.File), patchName("b/"+c.File)
+	end := "" // a name with blanks ends in a tab, as git and patch have it
+	if strings.Contains(before, " ") && before[0] != '"' {
+		end = "\t"
+	}
+	return fmt.Sprintf("diff %s %s\n--- %s%s\n+++ %s%s\n%s", before, after, before, end, after, end, hunks)
+}
+
+// patchName writes a path as git and patch read it: one with control characters
+// or quotes as a C string.
+func patchName(name string) string {
+	special := func(c byte) bool { return c < ' ' || c == 0x7f || c == '"' || c == '\\' }
+	var b strings.Builder
+	quoted := false
+	for i := range len(name) {
+		switch c := name[i]; {
+		case !special(c):
+			b.WriteByte(c)
+			continue
+		case c == '"' || c == '\\':
+			b.WriteString(`\` + string(rune(c)))
+		default:
+			fmt.Fprintf(&b, `\%03o`, c)
+		}
+		quoted = true
+	}
+	if quoted {
+		return `"` + b.String() + `"`
+	}
+	return name
 }
 
 // choiceWords name a fix, the findings that it mends and what to know of it.

@@ -36,7 +36,7 @@ clusters is seen once for each of them: --cluster says which.
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkLimits(cmd.Flags()); err != nil {
+			if err := checkFlags(cmd.Flags()); err != nil {
 				return err
 			}
 			if err := prepareLoad(&load, isolate, std); err != nil {

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -76,6 +76,7 @@ is no pass (--allow-gaps).`,
 	f.SortFlags = false
 	inputFlags(f, &flags)
 	f.StringArrayVarP(&flags.outputs, "output", "o", []string{"text"}, "`FORMAT[=FILE]`: text, table, json, sarif or github (repeatable)")
+	f.BoolVar(&flags.load.Changed, "changed", false, "the paths are whatever files were changed, as a hook hands them over: pass over\nthose that are gone, or neither parse nor look like Kubernetes")
 	f.StringVar(&flags.failOn, "fail-on", "warning", "exit with 1 from this `SEVERITY` on: error, warning, note or never")
 	f.BoolVar(&flags.allowGaps, "allow-gaps", false, "do not exit with 3 for inputs that could not be read")
 	f.BoolVar(&flags.failOnGaps, "fail-on-gaps", false, "exit with 3 for values that could not be seen, too")
@@ -177,17 +178,6 @@ func (chartsValue) String() string { return "" }
 // Type implements pflag.Value.
 func (chartsValue) Type() string { return "chart" }
 
-// checkLimits refuses limits that nothing can keep.
-func checkLimits(f *pflag.FlagSet) error {
-	var err error
-	f.Visit(func(flag *pflag.Flag) {
-		if n, parseErr := strconv.ParseInt(flag.Value.String(), 10, 64); strings.HasPrefix(flag.Name, "limit-") && parseErr == nil && n <= 0 {
-			err = fmt.Errorf("--%s %d: want a number above zero", flag.Name, n)
-		}
-	})
-	return err
-}
-
 // sink is one --output: a format and where it goes.
 type sink[F ~string] struct {
 	format F
@@ -205,6 +195,9 @@ func parseSinks[F ~string](outputs []string, parse func(string) (F, error)) ([]s
 		}
 		if hasFile && file == "" {
 			return nil, fmt.Errorf("--output %s: no file after the equals sign", o)
+		}
+		if file == "-" { // as other programs write it
+			hasFile, file = false, ""
 		}
 		if !hasFile {
 			if stdout++; stdout > 1 {
@@ -250,16 +243,9 @@ func runLint(cmd *cobra.Command, paths []string, flags lintFlags, std streams) e
 	if err != nil {
 		return err
 	}
-	if flags.verbose {
-		for _, s := range result.Skipped {
-			fmt.Fprintln(std.err, report.Plain("skipped "+s.Path+": "+s.Why))
-		}
-	} else if result.Summary.Inputs == 0 && len(result.Gaps) == 0 {
-		hint := "no chart, kustomization or manifest was found (-v says why each file was skipped)"
-		if !slices.ContainsFunc(paths, func(p string) bool { return p != "-" }) {
-			hint = "standard input holds no Kubernetes object"
-		}
-		fmt.Fprintln(std.err, "vpnlint: nothing was checked: "+hint)
+	sayNothing(std, result, paths, flags.verbose)
+	if err := keepInputs(sinks, flags.load.Dir, slices.Sorted(maps.Keys(result.Files))); err != nil {
+		return err
 	}
 	for _, s := range sinks {
 		err := writeSink(s, std.out, func(w io.Writer) error {
@@ -271,6 +257,7 @@ func runLint(cmd *cobra.Command, paths []string, flags lintFlags, std streams) e
 			return err
 		}
 	}
+	sayWritten(sinks, result, std)
 	policy := lint.Policy{FailOn: failOn, AllowGaps: flags.allowGaps, FailOnGaps: flags.failOnGaps}
 	if code := policy.ExitCode(result); code != lint.ExitClean {
 		return exitError{code: code}
@@ -278,12 +265,31 @@ func runLint(cmd *cobra.Command, paths []string, flags lintFlags, std streams) e
 	return nil
 }
 
+// sayNothing says so where a run has checked nothing and no gap tells; verbose
+// says of all that was skipped why.
+func sayNothing(std streams, r report.Report, paths []string, verbose bool) {
+	hint := "no chart, kustomization or manifest was found"
+	if verbose {
+		for _, s := range r.Skipped {
+			fmt.Fprintln(std.err, report.Plain("skipped "+s.Path+": "+s.Why))
+		}
+	} else {
+		hint += " (-v says why each file was skipped)"
+	}
+	if !slices.ContainsFunc(paths, func(p string) bool { return p != "-" }) {
+		hint = "standard input holds no Kubernetes object"
+	}
+	if r.Summary.Inputs == 0 && len(r.Gaps) == 0 {
+		fmt.Fprintln(std.err, "vpnlint: nothing was checked: "+hint)
+	}
+}
+
 // prepare reads the options that say what is linted.
 func (flags *lintFlags) prepare(cmd *cobra.Command, std streams) (err error) {
 	if flags.load.ValueSets, err = parseValueSets(flags.valueSets); err != nil {
 		return err
 	}
-	if err := checkLimits(cmd.Flags()); err != nil {
+	if err := checkFlags(cmd.Flags()); err != nil {
 		return err
 	}
 	return prepareLoad(&flags.load, flags.isolate, std)
@@ -303,6 +309,38 @@ func (flags *lintFlags) options(paths []string, std streams) (lint.Options, erro
 		Load: flags.load, Plan: plan, RulesTime: time.Duration(flags.rulesSeconds) * time.Second,
 		Workloads: flags.workloads, UserRules: flags.userRules, Version: version(),
 	}, nil
+}
+
+// keepInputs refuses to write a report over a file that was read for it. Files are
+// relative to dir; a link to one of them is it.
+func keepInputs[F ~string](sinks []sink[F], dir string, files []string) error {
+	for _, s := range sinks {
+		out, err := os.Stat(s.file)
+		if s.file == "" || err != nil || !out.Mode().IsRegular() {
+			continue // it is new, or nothing that could be lost
+		}
+		for _, name := range files {
+			if !filepath.IsAbs(name) {
+				name = filepath.Join(dir, filepath.FromSlash(name))
+			}
+			if in, err := os.Stat(name); err == nil && os.SameFile(in, out) {
+				return fmt.Errorf("--output %s=%s: the file was read as an input and would be lost; name another file", s.format, s.file)
+			}
+		}
+	}
+	return nil
+}
+
+// sayWritten says in a line what a report holds of which nothing else is shown.
+func sayWritten(sinks []sink[report.Format], r report.Report, std streams) {
+	files := make([]string, 0, len(sinks))
+	for _, s := range sinks {
+		if s.file == "" {
+			return
+		}
+		files = append(files, s.file)
+	}
+	fmt.Fprintln(std.err, report.Plain("vpnlint: "+report.SummaryLine(r)+"; see "+strings.Join(files, ", ")))
 }
 
 func writeSink[F ~string](s sink[F], stdout io.Writer, write func(io.Writer) error) error {

@@ -11,19 +11,26 @@ import (
 	"testing"
 )
 
-// TestNoNetwork watches a whole run from outside: it opens no socket and starts
-// no process but its own that render, whatever it is given.
-func TestNoNetwork(t *testing.T) {
-	t.Parallel()
+// tracer returns strace and the program as a file in a new directory.
+func tracer(t *testing.T) (strace, dir, binary string) {
+	t.Helper()
 	strace, err := exec.LookPath("strace")
 	if err != nil {
 		t.Skip("strace is not installed")
 	}
-	dir := t.TempDir()
-	binary := filepath.Join(dir, "vpnlint")
+	dir = t.TempDir()
+	binary = filepath.Join(dir, "vpnlint")
 	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
+	return strace, dir, binary
+}
+
+// TestNoNetwork watches a whole run from outside: it opens no socket and starts
+// no process but its own that render, whatever it is given.
+func TestNoNetwork(t *testing.T) {
+	t.Parallel()
+	strace, dir, binary := tracer(t)
 	remote := filepath.Join(dir, "remote")
 	if err := os.MkdirAll(remote, 0o755); err != nil {
 		t.Fatal(err)
@@ -69,15 +76,7 @@ func TestNoNetwork(t *testing.T) {
 // template functions and kustomization entries that lead out of its tree.
 func TestReadsOnlyItsTree(t *testing.T) {
 	t.Parallel()
-	strace, err := exec.LookPath("strace")
-	if err != nil {
-		t.Skip("strace is not installed")
-	}
-	dir := t.TempDir()
-	binary := filepath.Join(dir, "vpnlint")
-	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
+	strace, dir, binary := tracer(t)
 	tree := filepath.Join(dir, "tree")
 	const secret = "secret-outside.yaml"
 	for name, text := range map[string]string{

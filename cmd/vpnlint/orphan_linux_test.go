@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -9,10 +10,12 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/vpnlint/vpnlint/pkg/lint"
 )
 
 // TestNoOrphans: a process that renders a chart without end does not outlive the
-// one that asked for it, however that ended.
+// one that asked for it, however that ended, and one that was asked to end says so.
 func TestNoOrphans(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds and runs the program")
@@ -27,6 +30,8 @@ func TestNoOrphans(t *testing.T) {
 			writeFile(t, filepath.Join(dir, "Chart.yaml"), "apiVersion: v2\nname: c\nversion: 0.1.0\n")
 			writeFile(t, filepath.Join(dir, "templates", "a.yaml"), "{{ range until 10000 }}{{ derivePassword 1 \"long\" \"a\" \"b\" \"c\" }}{{ end }}\n")
 			cmd := exec.Command(binary, "lint", dir)
+			var said bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &said, &said
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
@@ -44,6 +49,9 @@ func TestNoOrphans(t *testing.T) {
 				t.Fatal(err)
 			}
 			_ = cmd.Wait() // it was killed
+			if want := "vpnlint: interrupted; nothing was reported\n"; signal != syscall.SIGKILL && (said.String() != want || cmd.ProcessState.ExitCode() != lint.ExitInterrupted) {
+				t.Errorf("it says %q and exits with %d", said.String(), cmd.ProcessState.ExitCode())
+			}
 			within(t, "the end of the process that renders", func() bool { return peakOf(child) == 0 })
 		})
 	}

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -42,7 +44,7 @@ func (p *planFlags) register(cmd *cobra.Command) {
 
 // options finishes what lint.ReadPlan needs.
 func (p *planFlags) options(cmd *cobra.Command, std streams) (lint.Options, error) {
-	if err := checkLimits(cmd.Flags()); err != nil {
+	if err := checkFlags(cmd.Flags()); err != nil {
 		return lint.Options{}, err
 	}
 	if err := prepareLoad(&p.load, p.isolate, std); err != nil {
@@ -117,7 +119,13 @@ func runPlan(cmd *cobra.Command, paths []string, flags *planFlags, outputs []str
 	if err != nil {
 		return err
 	}
+	if err := keepInputs(sinks, opts.Load.Dir, placedFiles(plan)); err != nil {
+		return err
+	}
 	for _, s := range sinks {
+		if (s.format == report.PlanSVG || s.format == report.PlanHTML) && len(plan.Ranges) == 0 {
+			fmt.Fprintln(std.err, "vpnlint: the map is empty: no range was found, nothing in the tree states one (vpnlint plan init drafts a plan file)")
+		}
 		o := write
 		if o.Links = links; links == "" && s.file != "" {
 			o.Links = relativeLinks(s.file, opts.Load.Dir)
@@ -131,6 +139,15 @@ func runPlan(cmd *cobra.Command, paths []string, flags *planFlags, outputs []str
 		}
 	}
 	return flags.exit(plan.Gaps)
+}
+
+// placedFiles are the files that state something of the plan.
+func placedFiles(plan report.AddressPlan) []string {
+	files := map[string]bool{}
+	for _, at := range plan.Places {
+		files[at.File] = true
+	}
+	return slices.Sorted(maps.Keys(files))
 }
 
 func (p *planFlags) exit(gaps []finding.Gap) error {
@@ -174,7 +191,14 @@ written, but something could not be read, so that ranges may be missing.`,
 		Example: `  vpnlint plan init
   vpnlint plan init clusters/ --stdout`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if toStdout {
+			switch toStdout = toStdout || output == "-"; {
+			case toStdout && output != "-" && cmd.Flags().Changed("output"):
+				return errors.New("--stdout and --output " + output + " contradict each other")
+			case toStdout && force:
+				return errors.New("--force replaces a file, and --stdout writes none: choose one")
+			case cmd.Flags().Changed("config"):
+				return errors.New("--config: plan init writes a plan file and reads none; --output names the one to write")
+			case toStdout:
 				output = "-"
 			}
 			return runPlanInit(cmd, pathsOr(args), &flags, output, force, std)

@@ -43,6 +43,10 @@ func run(ctx context.Context, args []string, std streams) int {
 	if errors.As(err, &exit) {
 		return exit.code
 	}
+	if ctx.Err() != nil {
+		fmt.Fprintln(std.err, "vpnlint: interrupted; nothing was reported")
+		return lint.ExitInterrupted
+	}
 	text := "vpnlint: " + strings.TrimSpace(err.Error())
 	var wrong *config.Error
 	var rego *check.RegoError

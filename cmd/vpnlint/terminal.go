@@ -32,6 +32,9 @@ func reportOptions(flags lintFlags, std streams, dir string) (report.Options, er
 		if err != nil {
 			return o, fmt.Errorf("--src-root: %w", err)
 		}
+		if info, err := os.Stat(root); err != nil || !info.IsDir() {
+			return o, fmt.Errorf("--src-root %s: there is no such directory", flags.sourceRoot)
+		}
 		o.SourceRoot = root
 	}
 	return o, nil
