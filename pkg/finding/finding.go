@@ -195,6 +195,9 @@ type Fix struct {
 	// Review says what somebody must decide or know before the fix is applied; ""
 	// for one that does nothing but mend the finding.
 	Review string
+	// Moves are the fingerprints of other findings, which it does not mend but takes
+	// to another place, and to another fingerprint. No format shows them.
+	Moves []string
 }
 
 // Proof says what stands behind a fix.

@@ -97,10 +97,13 @@ func asFirst(first *report.Report, all []Choice) {
 	}
 }
 
-// asOf puts a report's finding in the place of the same one of another report.
+// asOf puts a report's finding in the place of the same one of another report,
+// which a fix may have moved since.
 func asOf(first *report.Report, f *finding.Finding) {
-	at := slices.IndexFunc(first.Findings, func(g finding.Finding) bool { return g.Fingerprint == f.Fingerprint })
-	if at >= 0 {
+	before, now := sketches(first.Findings), sketches([]finding.Finding{*f})
+	if at := before.by[f.Fingerprint]; len(at) > 0 {
+		*f = first.Findings[at[0]]
+	} else if at, ok := now.moved(before)[0]; ok {
 		*f = first.Findings[at]
 	}
 }

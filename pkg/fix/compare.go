@@ -38,18 +38,49 @@ func (f *sketch) place() sketchPlace { return sketchPlace{f.rule, f.file, f.line
 type sketch struct {
 	fingerprint    string
 	severity       finding.Severity
+	silenced       bool
 	sets, clusters []string
 	rule, file     string
 	line           int
+	subject        subject
+}
+
+// subject is what a finding says of whom, wherever that stands in the file.
+type subject struct {
+	object     finding.ObjectName
+	containers string
+	field      string // below the container that the finding points into, "" for none
+	message    string
+}
+
+func sketchOf(f *finding.Finding) sketch {
+	return sketch{
+		fingerprint: f.Fingerprint, severity: f.Severity, silenced: f.Suppressed != nil,
+		sets: f.ValueSets, clusters: f.Clusters,
+		rule: f.Rule, file: f.Primary.File, line: f.Primary.Span.Start.Line,
+		subject: subject{f.Object, strings.Join(f.Containers, "\x00"), belowContainer(f.Pointer), f.Message},
+	}
+}
+
+// belowContainer is the part of a JSON pointer below the pod's container, which
+// stays what it is when the container moves to the other list; "" for a pointer
+// that leads into no container.
+func belowContainer(pointer string) string {
+	for _, list := range []string{"/containers/", "/initContainers/"} {
+		if _, in, ok := strings.Cut(pointer, list); ok {
+			_, field, _ := strings.Cut(in, "/")
+			return "/" + field
+		}
+	}
+	return ""
 }
 
 // sketches are the findings of a report alone.
 func sketches(all []finding.Finding) *picture {
 	p := &picture{findings: make([]sketch, len(all)), by: map[string][]int{}}
 	for i := range all {
-		f := &all[i]
-		p.findings[i] = sketch{f.Fingerprint, f.Severity, f.ValueSets, f.Clusters, f.Rule, f.Primary.File, f.Primary.Span.Start.Line}
-		p.by[f.Fingerprint] = append(p.by[f.Fingerprint], i)
+		p.findings[i] = sketchOf(&all[i])
+		p.by[all[i].Fingerprint] = append(p.by[all[i].Fingerprint], i)
 	}
 	return p
 }
@@ -95,16 +126,67 @@ func look(r *report.Report, readings []lint.Reading) *picture {
 // knows reports whether there is a finding with the fingerprint.
 func (p *picture) knows(fingerprint string) bool { return len(p.by[fingerprint]) > 0 }
 
-// raises names a finding that was not there before, "" for none. One that moves
-// with what a fix moves counts: whoever keeps a list of known findings would meet
-// it as a new one. It has to be mended first.
+// raises names a finding that was not there before, "" for none. One that only
+// moved with what a fix moves was there: it does not have to be mended first.
 func (p *picture) raises(before *picture) string {
+	moved := p.moved(before)
 	for i := range p.findings {
-		if f := &p.findings[i]; !before.has(f, len(p.by[f.fingerprint])) && !before.drawn[f.place()] {
+		f := &p.findings[i]
+		if _, was := moved[i]; !was && !before.has(f, len(p.by[f.fingerprint])) && !before.drawn[f.place()] {
 			return fmt.Sprintf("%s comes at %s:%d", f.rule, f.file, f.line)
 		}
 	}
 	return ""
+}
+
+// moved finds for the findings that are only here those that were only there
+// before and say the same: by index, each once. What a container is called and
+// where in it a finding points decides, or else the words: a fix that moves the
+// container to the other list changes the pointer, and may change the words.
+func (p *picture) moved(before *picture) map[int]int {
+	var gone, came []int
+	for i := range before.findings {
+		if !p.knows(before.findings[i].fingerprint) {
+			gone = append(gone, i)
+		}
+	}
+	for i := range p.findings {
+		if !before.knows(p.findings[i].fingerprint) {
+			came = append(came, i)
+		}
+	}
+	out := map[int]int{}
+	for _, same := range []func(a, b *subject) bool{
+		func(a, b *subject) bool { return *a == *b },
+		func(a, b *subject) bool { return a.message == b.message },
+		func(a, b *subject) bool { return a.containers == b.containers && a.field != "" && a.field == b.field },
+	} {
+		for _, i := range came {
+			if _, done := out[i]; done {
+				continue
+			}
+			f := &p.findings[i]
+			at := slices.IndexFunc(gone, func(j int) bool {
+				g := &before.findings[j]
+				return g.rule == f.rule && g.subject.object == f.subject.object && same(&g.subject, &f.subject) && covers([]*sketch{g}, f)
+			})
+			if at >= 0 {
+				out[i] = gone[at]
+				gone = slices.Delete(gone, at, at+1)
+			}
+		}
+	}
+	return out
+}
+
+// moves are the fingerprints of the findings of before that are elsewhere now.
+func (p *picture) moves(before *picture) []string {
+	var out []string
+	for _, j := range p.moved(before) {
+		out = append(out, before.findings[j].fingerprint)
+	}
+	slices.Sort(out)
+	return out
 }
 
 // worse says what is here that was not there before, or what was lost; "" for
@@ -178,13 +260,16 @@ func (p *picture) steadyBy(ctx context.Context, linter *lint.Linter, paths []str
 	return err
 }
 
-// left are the fingerprints of findings that are still there, one of an object
-// with another name included.
+// left are the fingerprints of findings that are still there, those included that
+// only moved, or whose object has another name.
 func (p *picture) left(before *picture) map[string]bool {
 	out := map[string]bool{}
 	places := map[sketchPlace]bool{}
 	for i := range p.findings {
 		out[p.findings[i].fingerprint], places[p.findings[i].place()] = true, true
+	}
+	for _, fingerprint := range p.moves(before) {
+		out[fingerprint] = true
 	}
 	for i := range before.findings {
 		if f := &before.findings[i]; before.drawn[f.place()] && places[f.place()] {
@@ -200,13 +285,22 @@ func (p *picture) has(f *sketch, count int) bool {
 	if count > len(p.by[f.fingerprint]) {
 		return false
 	}
+	var earlier []*sketch
+	for _, i := range p.by[f.fingerprint] {
+		earlier = append(earlier, &p.findings[i])
+	}
+	return covers(earlier, f)
+}
+
+// covers reports whether what was found earlier was as severe as f, nobody
+// silenced it unless f is silenced too, and it held wherever f holds.
+func covers(earlier []*sketch, f *sketch) bool {
 	var sets, clusters []string
 	everySet, everyCluster, severe := false, false, false
-	for _, i := range p.by[f.fingerprint] {
-		g := &p.findings[i]
+	for _, g := range earlier {
 		sets, everySet = append(sets, g.sets...), everySet || len(g.sets) == 0
 		clusters, everyCluster = append(clusters, g.clusters...), everyCluster || len(g.clusters) == 0
-		severe = severe || g.severity.AtLeast(f.severity)
+		severe = severe || g.severity.AtLeast(f.severity) && (f.silenced || !g.silenced)
 	}
 	return severe && (everySet || subset(f.sets, sets)) && (everyCluster || subset(f.clusters, clusters))
 }

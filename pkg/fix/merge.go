@@ -55,7 +55,7 @@ func merge(ctx context.Context, linter *lint.Linter, paths []string, opts Option
 			m.Left = append(m.Left, c)
 		}
 	}
-	m.Choices, m.Conflicts = apart(r, wanted)
+	m.Choices, m.Conflicts = apart(r, withoutMovers(wanted))
 	if len(m.Choices) > 1 {
 		if err := m.agree(ctx, linter, paths, opts, r); err != nil {
 			return merged{}, err
@@ -87,6 +87,30 @@ func choices(r *report.Report) []Choice {
 		out = append(out, Choice{Findings: []finding.Finding{f}, Fix: f.Fixes[at]})
 	}
 	return out
+}
+
+// withoutMovers puts off the choices that move what another one mends, until that
+// is mended: both at once would edit one place. What is put off is taken in a
+// later round.
+func withoutMovers(wanted []Choice) []Choice {
+	late := make([]bool, len(wanted))
+	for i := range wanted {
+		late[i] = slices.ContainsFunc(wanted[i].Fix.Moves, func(fingerprint string) bool {
+			for j := range wanted {
+				if j != i && !late[j] && slices.ContainsFunc(wanted[j].Findings, func(f finding.Finding) bool { return f.Fingerprint == fingerprint }) {
+					return true
+				}
+			}
+			return false
+		})
+	}
+	var now []Choice
+	for i := range wanted {
+		if !late[i] {
+			now = append(now, wanted[i])
+		}
+	}
+	return now
 }
 
 // apart tells the choices that can stand beside all others from those that

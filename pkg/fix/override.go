@@ -258,10 +258,11 @@ func (o *Override) check(ctx context.Context, linter *lint.Linter, paths []strin
 		return err
 	}
 	before := sketches(o.Report.Findings)
+	left := after.left(before)
 	for _, c := range o.Choices {
 		for i := range c.Findings {
 			// Of a later round: it is not in the first report.
-			if f := &c.Findings[i]; after.knows(f.Fingerprint) && before.knows(f.Fingerprint) {
+			if f := &c.Findings[i]; left[f.Fingerprint] && before.knows(f.Fingerprint) {
 				return errBeaten
 			}
 		}

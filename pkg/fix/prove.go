@@ -99,6 +99,7 @@ type prover struct {
 // outcome is what a candidate came to.
 type outcome struct {
 	left  map[string]bool // fingerprints of all findings
+	moves []string        // fingerprints of findings that are elsewhere now
 	worse string          // what came or was lost, "" for nothing
 }
 
@@ -188,7 +189,9 @@ func (p *prover) one(ctx context.Context, f *finding.Finding, candidates []candi
 		}
 		if why == "" {
 			c.Review = p.review(f, &c)
-			fixes = append(fixes, c.fix())
+			proved := c.fix()
+			proved.Moves = after.moves
+			fixes = append(fixes, proved)
 		} else if p.opts.Refused != nil {
 			p.opts.Refused(f, c.Title, why)
 		}
@@ -274,7 +277,7 @@ func (p *prover) try(ctx context.Context, c *candidate) (*outcome, error) {
 			return nil, err
 		}
 	}
-	out := &outcome{left: after.left(p.before), worse: after.worse(p.before)}
+	out := &outcome{left: after.left(p.before), moves: after.moves(p.before), worse: after.worse(p.before)}
 	p.known[key] = out
 	return out, nil
 }
