@@ -1,9 +1,7 @@
 package facts
 
 import (
-	"maps"
 	"net/netip"
-	"slices"
 	"strings"
 
 	"github.com/vpnlint/vpnlint/pkg/cidrplan"
@@ -58,77 +56,6 @@ func readClaims(ix *index, cs *clusterSet, pods []*podView, sites []Site) []cidr
 		}
 	}
 	return out
-}
-
-// sharedVPNs are the ranges of clusters that lie in those of others, where both
-// show them to the far side of one VPN: it has one route back. Which range it sees
-// is the plan's choice of the source address. Each such range is a destination
-// behind the VPN of the cluster whose own range holds it.
-func sharedVPNs(clusters []*founded) []cidrplan.Claim {
-	var out []cidrplan.Claim
-	for i, a := range clusters {
-		for j, b := range clusters {
-			if i == j || a.Elsewhere || b.Elsewhere {
-				continue
-			}
-			shown := shownTogether(a, b)
-			for _, role := range slices.Sorted(maps.Keys(shown)) {
-				vpn := shown[role]
-				for _, c := range b.claims {
-					if heldBy(a, c, role, i < j) {
-						c.Cluster, c.Role, c.Part = a.Name, cidrplan.VPN, false
-						c.Says, c.Owner = role+" range of cluster "+b.Name+", behind the VPN "+vpn+" as well", "cluster "+b.Name+" behind "+vpn
-						out = append(out, c)
-					}
-				}
-			}
-		}
-	}
-	return out
-}
-
-// shownTogether are the roles of the ranges that both clusters show the far side of
-// a VPN, with its name.
-func shownTogether(a, b *founded) map[string]string {
-	out := map[string]string{}
-	for i := range a.Plan.VPN {
-		for j := range b.Plan.VPN {
-			if role := shownThrough(&a.Plan.VPN[i], &b.Plan.VPN[j]); role != "" && out[role] == "" {
-				out[role] = a.Plan.VPN[i].Name
-			}
-		}
-	}
-	return out
-}
-
-// heldBy reports whether a declared range of this role lies in one of a's; of equal
-// ones the first cluster's holds the other.
-func heldBy(a *founded, c cidrplan.Claim, role string, first bool) bool {
-	declared := func(c cidrplan.Claim) bool {
-		return string(c.Role) == role && (c.Strength == cidrplan.Planned || c.Strength == cidrplan.Declared)
-	}
-	return declared(c) && slices.ContainsFunc(a.claims, func(own cidrplan.Claim) bool {
-		return declared(own) && own.Prefix.Overlaps(c.Prefix) &&
-			(own.Prefix.Bits() < c.Prefix.Bits() || first && own.Prefix.Bits() == c.Prefix.Bits())
-	})
-}
-
-// shownThrough returns the role of the addresses that both clusters show the far
-// side of one VPN: of one name and with a destination that both reach through it;
-// "" when that is not so, or not known.
-func shownThrough(a, b *PlannedVPN) string {
-	common := slices.ContainsFunc(parsed(a.Destinations), func(p netip.Prefix) bool {
-		return p.Bits() > 0 && slices.ContainsFunc(parsed(b.Destinations), func(q netip.Prefix) bool { return q.Bits() > 0 && p.Overlaps(q) })
-	})
-	if a.Name == "" || a.Name != b.Name || !common || a.SourceAddress.Value != b.SourceAddress.Value {
-		return ""
-	}
-	switch a.SourceAddress.Value {
-	case "pod", "node":
-		return a.SourceAddress.Value
-	default:
-		return ""
-	}
 }
 
 func tunnelClaims(p *podView, t *Tunnel, cluster string) []cidrplan.Claim {

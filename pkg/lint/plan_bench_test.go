@@ -16,7 +16,7 @@ import (
 )
 
 // wastefulPlans are plan files of 20 clusters in which each of 1,024 ranges meets
-// another one.
+// another one, or the VPNs of all clusters lead to the same networks or to others.
 func wastefulPlans() map[string]string {
 	const clusters, each = 20, 1024
 	list := func(b *strings.Builder, key string, item func(i int) string) {
@@ -26,27 +26,38 @@ func wastefulPlans() map[string]string {
 		}
 	}
 	subnet := func(i int) string { return fmt.Sprintf("10.%d.%d.0/24", i/256, i%256) }
-	plan := func(write func(b *strings.Builder)) string {
+	site := func(i int) string {
+		return fmt.Sprintf("{name: v%d, destinations: [172.16.%d.%d/32], sourceAddress: pod, reason: r}", i, i/256%256, i%256)
+	}
+	plan := func(write func(b *strings.Builder, c int)) string {
 		var b strings.Builder
 		b.WriteString("version: 1\nclusters:\n")
 		for c := range clusters {
 			fmt.Fprintf(&b, "  - name: c%d\n    paths: [\"c%d/**\"]\n", c, c)
-			write(&b)
+			write(&b, c)
 		}
 		return b.String()
 	}
 	return map[string]string{
-		"ranges": plan(func(b *strings.Builder) {
+		"ranges": plan(func(b *strings.Builder, _ int) {
 			list(b, "pods", subnet)
 			list(b, "nodes", subnet)
 		}),
-		"vpns": plan(func(b *strings.Builder) {
+		"vpns": plan(func(b *strings.Builder, _ int) {
 			b.WriteString("    pods: [10.0.0.0/16]\n")
 			list(b, "vpn", func(i int) string { return fmt.Sprintf("{name: v%d, destinations: [10.0.0.0/16]}", i) })
 		}),
-		"pools": plan(func(b *strings.Builder) {
+		"pools": plan(func(b *strings.Builder, _ int) {
 			b.WriteString("    pods: [10.0.0.0/16]\n")
 			list(b, "clientPools", func(i int) string { return fmt.Sprintf("{name: v%d, range: 10.0.0.0/16}", i) })
+		}),
+		"common": plan(func(b *strings.Builder, c int) {
+			fmt.Fprintf(b, "    pods: [10.%d.0.0/16]\n", c)
+			list(b, "vpn", site)
+		}),
+		"apart": plan(func(b *strings.Builder, c int) {
+			fmt.Fprintf(b, "    pods: [10.%d.0.0/16]\n", c)
+			list(b, "vpn", func(i int) string { return site(c*each + i) })
 		}),
 	}
 }
