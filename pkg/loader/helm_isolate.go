@@ -18,7 +18,6 @@ import (
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"helm.sh/helm/v3/pkg/engine"
-	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
 // Helm's engine and kustomize's library have no limits: one repeat in a template
@@ -372,13 +371,7 @@ func (o wireOrder) run(limits Limits) (map[string]string, wireAnswer, error) {
 }
 
 func (o wireBuild) build(limits Limits) (map[string]string, wireAnswer, error) {
-	memory := filesys.MakeFsInMemory()
-	for _, f := range o.Files {
-		if err := memory.WriteFile(f.Name, f.Data); err != nil {
-			return nil, wireAnswer{}, fmt.Errorf("reading the kustomization: %w", err)
-		}
-	}
-	text, err := runKustomize(memory, o.Dir)
+	text, err := runKustomize(newGraphFiles(o.Files), o.Dir)
 	if err == nil && int64(len(text)) > limits.OutputBytes {
 		err = tooMuchOutput(limits)
 	}

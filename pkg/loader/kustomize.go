@@ -197,7 +197,7 @@ func buildKustomization(ctx context.Context, files []wireFile, dir string, opts 
 }
 
 // runKustomize runs the library and returns the resources as a JSON list.
-func runKustomize(memory filesys.FileSystem, dir string) (text []byte, err error) {
+func runKustomize(files filesys.FileSystem, dir string) (text []byte, err error) {
 	// The library panics on some inputs, such as a broken OpenAPI file.
 	defer func() {
 		if r := recover(); r != nil {
@@ -208,7 +208,7 @@ func runKustomize(memory filesys.FileSystem, dir string) (text []byte, err error
 	options.Reorder = krusty.ReorderOptionUnspecified
 	// The file system holds nothing but the files of the graph.
 	options.LoadRestrictions = types.LoadRestrictionsNone
-	m, err := krusty.MakeKustomizer(options).Run(memory, dir)
+	m, err := krusty.MakeKustomizer(options).Run(files, dir)
 	if err != nil {
 		return nil, err
 	}

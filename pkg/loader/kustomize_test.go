@@ -436,3 +436,17 @@ func TestRemoteResourcesAreLeftOut(t *testing.T) {
 		})
 	}
 }
+
+// Disks take names that the library's own file system in memory refuses.
+func TestKustomizationsWithUncommonNamesAreBuilt(t *testing.T) {
+	for _, dir := range []string{"owner+name", "my apps", "team@home", "größe", "a..b", "x=1,y~(2)"} {
+		t.Run(dir, func(t *testing.T) {
+			r := loadDir(t, testtree.Parse(t, "-- "+dir+"/kustomization.yaml --\nresources: [\"pod a.yaml\", ../base+1]\n"+
+				"configMapGenerator:\n- name: c\n  files: [\"k=file+1\"]\n-- "+dir+"/pod a.yaml --\n"+podA+"-- "+dir+"/file+1 --\nx\n"+
+				"-- base+1/kustomization.yaml --\nresources: [b.yaml]\n-- base+1/b.yaml --\n"+pod("b")), dir)
+			if len(r.Gaps) != 0 || len(r.Objects) != 3 {
+				t.Errorf("objects %s, gaps %+v; want 3 objects and no gap", summary(r), r.Gaps)
+			}
+		})
+	}
+}
