@@ -37,7 +37,7 @@ func FuzzKustomization(f *testing.F) {
 			t.Fatal(err)
 		}
 		defer tree.close()
-		g := readKustGraph(tree, "k", limits)
+		g := readKustGraph(tree, "k", Options{Limits: limits})
 		if g == nil {
 			return
 		}

@@ -124,7 +124,7 @@ func (r *release) gap(kind finding.GapKind, pointer, what, why, consequence stri
 
 // expand replaces what GitOps objects change and adds what they stand for.
 func (l *load) expand(ctx context.Context, jobs []job, outcomes []outcome) []outcome {
-	g := &gitops{l: l, claimed: map[chartPlace]bool{}, read: map[chartPlace]bool{}, files: map[string]*source.File{}, charts: l.charts}
+	g := &gitops{l: l, claimed: map[chartPlace]bool{}, read: map[chartPlace]bool{}, files: map[string]*source.File{}, charts: l.opts.charts}
 	g.index(jobs, outcomes)
 	if !g.any() {
 		return outcomes

@@ -21,7 +21,6 @@ var errNotChart = errors.New("is no chart: it is neither a directory with a Char
 
 // openCharts finds the charts of Options.Charts.
 func (l *load) openCharts() error {
-	l.charts = map[string]target{}
 	for _, name := range sortedKeys(l.opts.Charts) {
 		t, err := l.target(l.opts.Charts[name])
 		if err != nil {
@@ -30,7 +29,7 @@ func (l *load) openCharts() error {
 		if _, ok := chartMeta(t.scan.t, t.path, l.opts.Limits); !ok {
 			return &PathError{Path: l.opts.Charts[name], Err: errNotChart}
 		}
-		l.charts[name] = t
+		l.opts.charts[name] = t
 	}
 	return nil
 }

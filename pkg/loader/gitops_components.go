@@ -63,10 +63,10 @@ func (g *gitops) rebuild(ctx context.Context, from job, entries []string, option
 	if optional {
 		entries = slices.DeleteFunc(slices.Clone(entries), func(e string) bool { return !t.isDir(path.Join(from.dir, e)) })
 	}
-	if before := readKustGraph(t, from.dir, g.l.opts.Limits); before == nil || len(before.refusals) > 0 {
+	if before := readKustGraph(t, from.dir, g.l.opts); before == nil || len(before.refusals) > 0 {
 		return nil, ""
 	}
-	result := renderKustomization(ctx, t, readKustGraphWith(t, from.dir, entries, g.l.opts.Limits), g.l.opts)
+	result := renderKustomization(ctx, t, readKustGraphWith(t, from.dir, entries, g.l.opts), g.l.opts)
 	if len(result.objects) == 0 && len(result.gaps) > 0 {
 		return nil, result.gaps[0].Why
 	}

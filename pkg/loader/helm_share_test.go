@@ -131,7 +131,7 @@ namePrefix: two-
 	opts := Options{Dir: dir, shelf: newChartShelf()}
 	var bases []*source.File
 	for _, name := range []string{"one", "two"} {
-		out := renderKustomization(t.Context(), tree, readKustGraph(tree, name, opts.Limits.withDefaults()), opts)
+		out := renderKustomization(t.Context(), tree, readKustGraph(tree, name, opts), opts)
 		if len(out.objects) != 1 || out.objects[0].Name != name+"-a" {
 			t.Fatalf("%+v", out)
 		}

@@ -61,7 +61,7 @@ func (k kustomization) build(tb testing.TB, dir string) rendered {
 		tb.Fatal(err)
 	}
 	defer t.close()
-	return renderKustomization(tb.Context(), t, readKustGraph(t, k.dir, opts.Limits), opts)
+	return renderKustomization(tb.Context(), t, readKustGraph(t, k.dir, opts), opts)
 }
 
 // TestKustomizationsUnderMutation changes one literal of a kustomization's tree

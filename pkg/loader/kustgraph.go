@@ -125,19 +125,20 @@ const maxKustDepth = 64
 type kustReader struct {
 	t      *tree
 	limits Limits
+	charts map[string]target // copies that the user gives, by name
 	g      *kustGraph
 }
 
 // readKustGraph reads the kustomization at dir; nil when there is none.
-func readKustGraph(t *tree, dir string, limits Limits) *kustGraph {
-	return readKustGraphWith(t, dir, nil, limits)
+func readKustGraph(t *tree, dir string, opts Options) *kustGraph {
+	return readKustGraphWith(t, dir, nil, opts)
 }
 
 // readKustGraphWith is readKustGraph with more components than the kustomization
 // itself names.
-func readKustGraphWith(t *tree, dir string, components []string, limits Limits) *kustGraph {
+func readKustGraphWith(t *tree, dir string, components []string, opts Options) *kustGraph {
 	g := &kustGraph{dir: dir, uses: map[string]bool{}, copies: map[string]bool{}, nodes: map[string]*kustNode{}}
-	r := &kustReader{t: t, limits: limits.withDefaults(), g: g}
+	r := &kustReader{t: t, limits: opts.Limits.withDefaults(), charts: opts.charts, g: g}
 	names := r.fileNames(dir)
 	if len(names) == 0 {
 		return nil

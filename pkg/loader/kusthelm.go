@@ -21,6 +21,7 @@ import (
 // render the chart ourselves and give the library the objects as a resource.
 type kustHelm struct {
 	spec    types.HelmChart
+	at      *tree    // that holds the chart
 	dir     string   // tree path of the chart
 	missing bool     // there is no chart
 	files   []string // tree paths of the values files: the first is valuesFile, "" if not given
@@ -52,7 +53,10 @@ func (r *kustReader) helmChart(n *kustNode, i int) {
 		r.refuse(n, n.field("helmCharts", item, "valuesMerge"), fmt.Sprintf("the valuesMerge %q of a helmCharts entry is none of merge, override and replace; correct it", spec.ValuesMerge))
 		return
 	}
-	h := kustHelm{spec: spec, dir: dir, files: []string{""}, index: i, missing: !r.t.isFile(path.Join(dir, "Chart.yaml"))}
+	h := kustHelm{spec: spec, at: r.t, dir: dir, files: []string{""}, index: i, missing: !r.t.isFile(path.Join(dir, "Chart.yaml"))}
+	if given, ok := r.charts[spec.Name]; ok && h.missing {
+		h.at, h.dir, h.missing = given.scan.t, given.path, false
+	}
 	for j, entry := range append([]string{spec.ValuesFile}, spec.AdditionalValuesFiles...) {
 		if entry == "" {
 			continue
@@ -72,8 +76,8 @@ func (r *kustReader) helmChart(n *kustNode, i int) {
 			h.files = append(h.files, name)
 		}
 	}
-	if !h.missing {
-		r.g.uses[dir] = true
+	if !h.missing && h.at == r.t {
+		r.g.uses[h.dir] = true
 	}
 	n.helm = append(n.helm, h)
 }
@@ -143,7 +147,7 @@ func (h kustHelm) render(ctx context.Context, t *tree, n *kustNode, opts Options
 	if h.spec.KubeVersion != "" {
 		own.KubeVersion = h.spec.KubeVersion
 	}
-	at, gap := opts.shelf.open(t, h.dir, opts.Limits)
+	at, gap := opts.shelf.open(h.at, h.dir, opts.Limits)
 	if gap != nil {
 		return rendered{gaps: []finding.Gap{*gap}}
 	}

@@ -130,7 +130,7 @@ func (g *kustGraph) changesObjects() bool {
 	for _, n := range g.nodes {
 		k, older := n.spec, n.older
 		if k.NamePrefix != "" || k.NameSuffix != "" || len(k.Patches)+len(k.Images)+len(k.Replacements)+len(k.Transformers)+len(k.Replicas)+older.vars > 0 ||
-			len(older.strategicMerge)+len(older.json6902)+len(older.imageTags) > 0 || len(n.components) > 0 {
+			len(older.strategicMerge)+len(older.json6902)+len(older.imageTags) > 0 {
 			return true
 		}
 	}

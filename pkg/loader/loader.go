@@ -73,7 +73,7 @@ func Load(ctx context.Context, paths []string, opts Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts.shelf = newChartShelf()
+	opts.shelf, opts.charts = newChartShelf(), map[string]target{}
 	opts.Limits.budget = newBudget(opts.Limits)
 	l := &load{opts: opts, trees: map[string]*treeScan{}, result: Result{Files: map[string]*source.File{}}}
 	defer l.close()
@@ -197,8 +197,7 @@ func reason(err error) error {
 type load struct {
 	opts   Options
 	trees  map[string]*treeScan
-	charts map[string]target // of Options.Charts, by name
-	parts  []part            // in the order of their paths
+	parts  []part // in the order of their paths
 	result Result
 }
 

@@ -49,7 +49,8 @@ type Options struct {
 	APIVersions []string
 
 	// Charts are paths of charts by name: directories or archives that GitOps
-	// objects install under that name.
+	// objects, and entries of helmCharts whose chart is not in the tree, install
+	// under that name.
 	Charts map[string]string
 
 	// Workers is the number of charts and files handled at once; 0: GOMAXPROCS.
@@ -68,9 +69,10 @@ type Options struct {
 	// what the caller reads itself, such as the plan file.
 	Overlay map[string][]byte
 
-	children *children   // made of Isolate by Load
-	overlaid []overlaid  // made of Overlay by Load
-	shelf    *chartShelf // made by Load
+	children *children         // made of Isolate by Load
+	overlaid []overlaid        // made of Overlay by Load
+	shelf    *chartShelf       // made by Load
+	charts   map[string]target // made of Charts by Load
 }
 
 // DefaultSet is the name of the value set that every chart has: its own

@@ -86,7 +86,7 @@ func (s *treeScan) isChart(dir string) bool {
 func (s *treeScan) graph(dir string) *kustGraph {
 	g, ok := s.kustAt[dir]
 	if !ok {
-		g = readKustGraph(s.t, dir, s.opts.Limits)
+		g = readKustGraph(s.t, dir, s.opts)
 		s.kustAt[dir] = g
 	}
 	return g
