@@ -37,8 +37,8 @@ finding the smallest is taken ("vpnlint lint --fixes -o json" lists all).
 
 --write changes the files, keeping comments and formatting. It leaves out fixes
 that somebody has to decide on first, such as those that change the source
-address of packets; --review takes these as well. Two fixes that touch one place
-are reported and neither is taken. A file that was changed after it was read, or
+address of packets; --review takes these as well. Two fixes of which one writes
+over what the other changes are reported and neither is taken. A file that was changed after it was read, or
 that a link leads to outside of the work tree, is refused, and nothing is written
 then. A second run changes nothing.
 
@@ -82,7 +82,14 @@ func fixTimeFlag(f *pflag.FlagSet, seconds *int) {
 func (flags *lintFlags) proving(opts lint.Options, std streams) fix.Options {
 	out := fix.Options{Lint: opts, Time: time.Duration(flags.fixSeconds) * time.Second}
 	if flags.verbose {
+		type refusal struct{ fingerprint, title, why string }
+		said := map[refusal]bool{} // each round tries again what the one before it refused
 		out.Refused = func(f *finding.Finding, title, why string) {
+			this := refusal{f.Fingerprint, title, why}
+			if said[this] {
+				return
+			}
+			said[this] = true
 			fmt.Fprintln(std.err, report.Plain(fmt.Sprintf("%s:%d: %s: not offered: %s: %s", f.Primary.File, f.Primary.Span.Start.Line, f.Rule, title, why)))
 		}
 	}

@@ -57,6 +57,7 @@ func All(ctx context.Context, linter *lint.Linter, paths []string, opts Options,
 		done.Conflicts, done.Left, done.Unwritable = m.Conflicts, m.Left, onlyValues(&proved.Report)
 		done.Without, done.Unmended = without(&proved.Report), proved.Unmended
 		if len(m.Changes) == 0 {
+			done.Conflicts = append(done.Conflicts, m.Waiting...) // what they wait for does not come
 			break
 		}
 		overlay = maps.Clone(overlay)
@@ -100,7 +101,7 @@ func asFirst(first *report.Report, all []Choice) {
 // asOf puts a report's finding in the place of the same one of another report,
 // which a fix may have moved since.
 func asOf(first *report.Report, f *finding.Finding) {
-	before, now := sketches(first.Findings), sketches([]finding.Finding{*f})
+	before, now := sketches(first), sketches(&report.Report{Findings: []finding.Finding{*f}})
 	if at := before.by[f.Fingerprint]; len(at) > 0 {
 		*f = first.Findings[at[0]]
 	} else if at, ok := now.moved(before)[0]; ok {

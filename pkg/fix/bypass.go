@@ -3,6 +3,7 @@ package fix
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -115,7 +116,34 @@ func (c *sight) lengthen(b *facts.Bypass, missing []string) ([]finding.Edit, boo
 	if between != strings.Trim(between, "\r\n") || strings.Trim(between, b.Separator+" ") != "" {
 		return nil, false
 	}
-	return []finding.Edit{replace(f, s.end, s.end, between+strings.Join(missing, between))}, true
+	added := between + strings.Join(missing, between)
+	if text, ok := c.plainInBrackets(f, s.end); ok && strings.Contains(added, ",") {
+		// A comma would end it: it takes the quotes that its neighbours need not have.
+		return []finding.Edit{replace(f, text.start, text.end, strconv.Quote(f.Text()[text.start:text.end]+added))}, true
+	}
+	return []finding.Edit{replace(f, s.end, s.end, added)}, true
+}
+
+// plainInBrackets is the scalar without quotes in a {mapping} or [list] that ends
+// at an offset of a file.
+func (c *sight) plainInBrackets(f *source.File, end int) (span, bool) {
+	for _, text := range c.textsOf(f.Path()) {
+		var found *yaml.Node
+		var search func(n *yaml.Node, bracketed bool)
+		search = func(n *yaml.Node, bracketed bool) {
+			if bracketed && n.Kind == yaml.ScalarNode && n.Style == 0 && text.End(n) == end {
+				found = n
+			}
+			for _, inner := range n.Content {
+				search(inner, bracketed || n.Style&yaml.FlowStyle != 0)
+			}
+		}
+		search(text.Root, false)
+		if found != nil {
+			return span{text.Start(found), end}, true
+		}
+	}
+	return span{}, false
 }
 
 type variable struct{ name, value string }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -21,6 +22,8 @@ type picture struct {
 	gaps    map[string]int
 	objects map[finding.ObjectName]int
 	pods    map[podKey]podSketch
+	// once are the rules that say one thing of the whole run.
+	once map[string]bool
 	// drawn are the findings about objects whose names are drawn anew at each
 	// render: they are known by their place.
 	drawn map[sketchPlace]bool
@@ -58,7 +61,7 @@ func sketchOf(f *finding.Finding) sketch {
 		fingerprint: f.Fingerprint, severity: f.Severity, silenced: f.Suppressed != nil,
 		sets: f.ValueSets, clusters: f.Clusters,
 		rule: f.Rule, file: f.Primary.File, line: f.Primary.Span.Start.Line,
-		subject: subject{f.Object, strings.Join(f.Containers, "\x00"), belowContainer(f.Pointer), f.Message},
+		subject: subject{withoutHash(f.Object), strings.Join(f.Containers, "\x00"), belowContainer(f.Pointer), f.Message},
 	}
 }
 
@@ -75,12 +78,25 @@ func belowContainer(pointer string) string {
 	return ""
 }
 
+// contentHash is what kustomize appends to the names of the ConfigMaps and Secrets
+// that it generates. It changes with what is in them.
+var contentHash = regexp.MustCompile(`-[2456789bcdfghkmt]{10}$`)
+
+// withoutHash is the name that an object keeps when its content changes.
+func withoutHash(name finding.ObjectName) finding.ObjectName {
+	if name.APIVersion == "v1" && (name.Kind == "ConfigMap" || name.Kind == "Secret") {
+		name.Name = contentHash.ReplaceAllLiteralString(name.Name, "")
+	}
+	return name
+}
+
 // sketches are the findings of a report alone.
-func sketches(all []finding.Finding) *picture {
-	p := &picture{findings: make([]sketch, len(all)), by: map[string][]int{}}
-	for i := range all {
-		p.findings[i] = sketchOf(&all[i])
-		p.by[all[i].Fingerprint] = append(p.by[all[i].Fingerprint], i)
+func sketches(r *report.Report) *picture {
+	p := &picture{findings: make([]sketch, len(r.Findings)), by: map[string][]int{}, once: onceRules(r)}
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		p.findings[i] = sketchOf(f)
+		p.by[f.Fingerprint] = append(p.by[f.Fingerprint], i)
 	}
 	return p
 }
@@ -97,7 +113,7 @@ type podSketch struct {
 }
 
 func look(r *report.Report, readings []lint.Reading) *picture {
-	p := sketches(r.Findings)
+	p := sketches(r)
 	p.gaps, p.objects, p.pods = map[string]int{}, map[finding.ObjectName]int{}, map[podKey]podSketch{}
 	for _, g := range r.Gaps {
 		p.gaps[strings.Join([]string{string(g.Kind), g.File, g.What, g.Why}, "\x00")]++
@@ -105,7 +121,7 @@ func look(r *report.Report, readings []lint.Reading) *picture {
 	for i := range readings {
 		count := map[finding.ObjectName]int{}
 		for _, o := range readings[i].Objects {
-			name := finding.NameOf(o)
+			name := withoutHash(finding.NameOf(o))
 			count[name]++
 			p.objects[name] = max(p.objects[name], count[name])
 		}
@@ -132,11 +148,21 @@ func (p *picture) raises(before *picture) string {
 	moved := p.moved(before)
 	for i := range p.findings {
 		f := &p.findings[i]
+		if p.once[f.rule] && before.says(f) {
+			continue // whichever object it names as the first
+		}
 		if _, was := moved[i]; !was && !before.has(f, len(p.by[f.fingerprint])) && !before.drawn[f.place()] {
 			return fmt.Sprintf("%s comes at %s:%d", f.rule, f.file, f.line)
 		}
 	}
 	return ""
+}
+
+// says reports whether there is a finding of the same rule, as severe.
+func (p *picture) says(f *sketch) bool {
+	return slices.ContainsFunc(p.findings, func(g sketch) bool {
+		return g.rule == f.rule && g.severity.AtLeast(f.severity) && (f.silenced || !g.silenced)
+	})
 }
 
 // moved finds for the findings that are only here those that were only there

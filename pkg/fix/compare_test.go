@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/vpnlint/vpnlint/pkg/finding"
+	"github.com/vpnlint/vpnlint/pkg/report"
 	"github.com/vpnlint/vpnlint/pkg/source"
 )
 
@@ -17,9 +18,9 @@ func TestDrawnNames(t *testing.T) {
 			Primary: source.Location{File: "pod.yaml", Span: source.Span{Start: source.Position{Line: line}}},
 		}
 	}
-	before := sketches([]finding.Finding{found("stays", 1), found("first", 2)})
+	before := drawing(found("stays", 1), found("first", 2))
 	before.objects = map[finding.ObjectName]int{{Kind: "Pod", Name: "a-1"}: 1, {Kind: "Pod", Name: "b"}: 1}
-	again := sketches([]finding.Finding{found("stays", 1), found("second", 2)})
+	again := drawing(found("stays", 1), found("second", 2))
 	again.objects = map[finding.ObjectName]int{{Kind: "Pod", Name: "a-2"}: 1, {Kind: "Pod", Name: "b"}: 1}
 	if !again.misses(before) || again.raises(before) == "" {
 		t.Error("two runs pass for the same")
@@ -31,7 +32,7 @@ func TestDrawnNames(t *testing.T) {
 	if left := again.left(before); !left["first"] || !left["stays"] {
 		t.Errorf("a finding about an object with another name is gone: %v", left)
 	}
-	after := sketches([]finding.Finding{found("stays", 1), found("new", 3)})
+	after := drawing(found("stays", 1), found("new", 3))
 	if after.raises(before) == "" {
 		t.Error("a finding at another place is not new")
 	}
@@ -72,7 +73,7 @@ func TestMoved(t *testing.T) {
 		"under another value set":   {with(found("/spec", "old words"), func(f *finding.Finding) { f.ValueSets = []string{"ci"} }), false},
 		"less severe, and silenced": {with(found("/spec", "old words"), func(f *finding.Finding) { f.Severity, f.Suppressed = finding.Note, &finding.Suppression{} }), true},
 	} {
-		before, after := sketches([]finding.Finding{was}), sketches([]finding.Finding{c.now})
+		before, after := drawing(was), drawing(c.now)
 		if raised := after.raises(before); (raised == "") != c.moved {
 			t.Errorf("%s: raises %q", name, raised)
 		}
@@ -81,12 +82,12 @@ func TestMoved(t *testing.T) {
 		}
 	}
 	silenced := with(was, func(f *finding.Finding) { f.Suppressed = &finding.Suppression{} })
-	if sketches([]finding.Finding{was}).raises(sketches([]finding.Finding{silenced})) == "" {
+	if drawing(was).raises(drawing(silenced)) == "" {
 		t.Error("a finding that nobody silences any more is not new")
 	}
 	// Each of those before stands for one of those now.
-	twice := sketches([]finding.Finding{found("/spec/initContainers/0/env/0", "old words"), found("/spec/initContainers/1/env/0", "old words")})
-	if twice.raises(sketches([]finding.Finding{was})) == "" {
+	twice := drawing(found("/spec/initContainers/0/env/0", "old words"), found("/spec/initContainers/1/env/0", "old words"))
+	if twice.raises(drawing(was)) == "" {
 		t.Error("one finding moved to two places")
 	}
 }
@@ -100,7 +101,7 @@ func with(f finding.Finding, change func(*finding.Finding)) finding.Finding {
 func TestMoversWait(t *testing.T) {
 	t.Parallel()
 	choice := func(fingerprint string, moves ...string) Choice {
-		return Choice{Findings: []finding.Finding{{Fingerprint: fingerprint}}, Fix: finding.Fix{Moves: moves}}
+		return Choice{Findings: []finding.Finding{{Fingerprint: fingerprint}}, Fix: finding.Fix{Moves: moves, Edits: make([]finding.Edit, 1)}}
 	}
 	for name, c := range map[string]struct {
 		wanted []Choice
@@ -113,11 +114,48 @@ func TestMoversWait(t *testing.T) {
 		"a row waits in turn": {[]Choice{choice("a", "b"), choice("b", "c"), choice("c")}, "c"},
 	} {
 		got := ""
-		for _, one := range withoutMovers(c.wanted) {
+		now, _ := mendedFirst(c.wanted)
+		for _, one := range now {
 			got += one.Findings[0].Fingerprint
 		}
 		if got != c.want {
 			t.Errorf("%s: now %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func drawing(all ...finding.Finding) *picture { return sketches(&report.Report{Findings: all}) }
+
+// Two fixes go in a row where both add or both remove; what one writes over, the
+// other may not touch.
+func TestMeeting(t *testing.T) {
+	t.Parallel()
+	r := &report.Report{Files: map[string]*source.File{"a": source.NewFile("a", "0123456789")}}
+	edit := func(start, end int, text string) finding.Fix {
+		return finding.Fix{Edits: []finding.Edit{replace(r.Files["a"], start, end, text)}}
+	}
+	for name, c := range map[string]struct {
+		a, b finding.Fix
+		want encounter
+	}{
+		"two insertions":              {edit(3, 3, "x"), edit(3, 3, "y"), inARow},
+		"two removals":                {edit(0, 4, ""), edit(2, 6, ""), inARow},
+		"elsewhere":                   {edit(0, 2, "x"), edit(2, 4, "y"), separate},
+		"two replacements":            {edit(0, 4, "x"), edit(2, 6, "y"), contrary},
+		"a removal, a replacement":    {edit(0, 4, ""), edit(2, 6, "y"), contrary},
+		"an insertion, a removal":     {edit(3, 3, "x"), edit(2, 6, ""), contrary},
+		"an insertion at a removal":   {edit(2, 2, "x"), edit(2, 6, ""), contrary},
+		"an insertion, a replacement": {edit(3, 3, "x"), edit(2, 6, "y"), contrary},
+	} {
+		for _, pair := range [][2]finding.Fix{{c.a, c.b}, {c.b, c.a}} {
+			if _, how := meeting(r, pair[0], pair[1]); how != c.want {
+				t.Errorf("%s: %d, want %d", name, how, c.want)
+			}
+		}
+		free, conflicts := apart(r, []Choice{{Fix: c.a}, {Fix: c.b}})
+		now, waiting := inTurn(r, free)
+		if got, want := [3]int{len(now), len(waiting), len(conflicts)}, [][3]int{{2, 0, 0}, {1, 1, 0}, {0, 0, 1}}[c.want]; got != want {
+			t.Errorf("%s: now, waiting and conflicts are %v, want %v", name, got, want)
 		}
 	}
 }

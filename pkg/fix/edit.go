@@ -21,6 +21,9 @@ func spanOf(f *source.File, e finding.Edit) span {
 	return span{f.Offset(e.At.Span.Start), f.Offset(e.At.Span.End)}
 }
 
+// empty: nothing is replaced, so that the edit inserts.
+func (s span) empty() bool { return s.start == s.end }
+
 // meets reports whether two edits touch one place: their bytes overlap, or both
 // insert at one point, so that an order would have to be guessed.
 func (s span) meets(o span) bool {

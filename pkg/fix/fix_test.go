@@ -123,10 +123,26 @@ func eachFix(t *testing.T, linter *lint.Linter, dir string, offered map[string]i
 			if slices.Contains(after, f.Rule+" "+f.Fingerprint) {
 				t.Errorf("%s: %s: %q leaves the finding", dir, f.Rule, x.Title)
 			}
-			for _, s := range after {
-				if !slices.Contains(before, s) {
-					t.Errorf("%s: %s: %q raises %s", dir, f.Rule, x.Title, s)
+			var moved []string // rules, each once for a finding that is elsewhere now
+			for _, s := range before {
+				rule, fingerprint, _ := strings.Cut(s, " ")
+				if slices.Contains(x.Moves, fingerprint) && !slices.Contains(after, s) {
+					moved = append(moved, rule)
 				}
+			}
+			for _, s := range after {
+				rule, _, _ := strings.Cut(s, " ")
+				if slices.Contains(before, s) {
+					continue
+				}
+				if i := slices.Index(moved, rule); i >= 0 {
+					moved = slices.Delete(moved, i, i+1)
+					continue
+				}
+				t.Errorf("%s: %s: %q raises %s", dir, f.Rule, x.Title, s)
+			}
+			if len(moved) > 0 {
+				t.Errorf("%s: %s: %q does not move but mend findings of %v", dir, f.Rule, x.Title, moved)
 			}
 		}
 	}

@@ -130,9 +130,12 @@ func nativeSidecar(c *sight) []candidate {
 	if !ok {
 		return c.none("container " + k.Name + " has a restartPolicy of its own")
 	}
+	if onlyItem(list) {
+		return c.none(k.Name + " is the only container that this file lists, and a list must not become empty")
+	}
 	outer, unwaited, ok := containers.withoutWaits(at, k.Name)
 	if !ok {
-		return c.none("other containers wait for " + k.Name + ", or it is the only one")
+		return c.notEdited("the order of the containers (dependsOn) is")
 	}
 	item, cut, ok := containers.lift(at.node, append(always, unwaited...))
 	if !ok {
@@ -212,7 +215,7 @@ func (p place) restarts(probe []finding.Edit) ([]finding.Edit, bool) {
 // are the edits of the others, inner those of the container at.
 func (p place) withoutWaits(at place, name string) (outer, inner []finding.Edit, ok bool) {
 	if p.node.Kind == yaml.SequenceNode {
-		return nil, nil, len(p.node.Content) > 1
+		return nil, nil, true
 	}
 	for i := 1; i < len(p.node.Content); i += 2 {
 		one := p.at(p.node.Content[i])
@@ -233,7 +236,15 @@ func (p place) withoutWaits(at place, name string) (outer, inner []finding.Edit,
 			}
 		}
 	}
-	return outer, inner, len(p.node.Content) > 2
+	return outer, inner, true
+}
+
+// onlyItem reports whether a list, or a mapping by name, has one item at most.
+func onlyItem(list *yaml.Node) bool {
+	if list.Kind == yaml.MappingNode {
+		return len(list.Content) < 4
+	}
+	return len(list.Content) < 2
 }
 
 // dropField is the edit that removes the lines of a field of a block mapping.

@@ -20,7 +20,7 @@ const listReview = " with their node's address: allow-lists and firewall rules t
 // listPlace is a list of prefixes in a file, of one of the spellings
 //
 //   - 10.0.0.0/8          a line each
-//     [10.0.0.0/8, "..."]   in brackets, JSON included
+//     [10.0.0.0/8, "..."]   in brackets, JSON included, on one line or more
 type listPlace struct {
 	file    *source.File
 	entries []span // without quotes
@@ -54,11 +54,16 @@ func (c *sight) listAt(list []facts.PrefixAt) (listPlace, bool) {
 	}
 	before := text[lineStart(text, first.start):first.start]
 	l.block = strings.TrimSpace(strings.TrimSuffix(before, l.quote)) == "-"
-	l.between = ", "
-	if !l.block && len(l.entries) > 1 {
+	lead := strings.TrimSuffix(before, l.quote)
+	switch {
+	case !l.block && len(l.entries) > 1:
 		l.between = text[first.end+len(l.quote) : l.entries[1].start-len(l.quote)]
+	case strings.TrimSpace(lead) == "": // a line of its own
+		l.between = "," + lineBreak(text) + lead
+	default:
+		l.between = ", "
 	}
-	return l, l.block || strings.HasPrefix(l.between, ",") && !strings.ContainsAny(l.between, "\r\n#")
+	return l, l.block || strings.HasPrefix(l.between, ",") && !strings.Contains(l.between, "#")
 }
 
 // unquoted finds the text of an entry, whether its place counts the quotes or not.

@@ -41,6 +41,8 @@ type merged struct {
 	Conflicts []Conflict
 	// Left are those that were not wanted.
 	Left []Choice
+	// Waiting are choices that can be looked at again when others are applied.
+	Waiting []Conflict
 }
 
 // merge takes the smallest fix of each finding that edits files, as far as want
@@ -55,7 +57,10 @@ func merge(ctx context.Context, linter *lint.Linter, paths []string, opts Option
 			m.Left = append(m.Left, c)
 		}
 	}
-	m.Choices, m.Conflicts = apart(r, withoutMovers(wanted))
+	wanted, moving := mendedFirst(wanted)
+	free, conflicts := apart(r, wanted)
+	free, behind := inTurn(r, free)
+	m.Choices, m.Conflicts, m.Waiting = free, conflicts, slices.Concat(moving, behind)
 	if len(m.Choices) > 1 {
 		if err := m.agree(ctx, linter, paths, opts, r); err != nil {
 			return merged{}, err
@@ -89,39 +94,36 @@ func choices(r *report.Report) []Choice {
 	return out
 }
 
-// withoutMovers puts off the choices that move what another one mends, until that
-// is mended: both at once would edit one place. What is put off is taken in a
-// later round.
-func withoutMovers(wanted []Choice) []Choice {
+// mendedFirst puts off the choices that move what another one mends until that is
+// mended: both at once would edit one place.
+func mendedFirst(wanted []Choice) (now []Choice, waiting []Conflict) {
 	late := make([]bool, len(wanted))
 	for i := range wanted {
-		late[i] = slices.ContainsFunc(wanted[i].Fix.Moves, func(fingerprint string) bool {
-			for j := range wanted {
-				if j != i && !late[j] && slices.ContainsFunc(wanted[j].Findings, func(f finding.Finding) bool { return f.Fingerprint == fingerprint }) {
-					return true
-				}
+		mends := func(c Choice) bool {
+			return slices.ContainsFunc(c.Findings, func(f finding.Finding) bool { return slices.Contains(wanted[i].Fix.Moves, f.Fingerprint) })
+		}
+		for j := range wanted {
+			if !late[i] && !late[j] && i != j && mends(wanted[j]) {
+				late[i] = true
+				waiting = append(waiting, conflictAt(wanted[i], wanted[j], wanted[i].Fix.Edits[0]))
 			}
-			return false
-		})
-	}
-	var now []Choice
-	for i := range wanted {
+		}
 		if !late[i] {
 			now = append(now, wanted[i])
 		}
 	}
-	return now
+	return now, waiting
 }
 
-// apart tells the choices that can stand beside all others from those that
-// cannot: which of two is meant is not guessed.
+// apart tells the choices that can stand beside all others, at once or one after
+// the other, from those that cannot: which of two is meant is not guessed.
 func apart(r *report.Report, wanted []Choice) (free []Choice, conflicts []Conflict) {
 	caught := make([]bool, len(wanted))
 	for i := range wanted {
 		for j := i + 1; j < len(wanted); j++ {
-			if e, ok := meeting(r, wanted[i].Fix, wanted[j].Fix); ok {
+			if e, how := meeting(r, wanted[i].Fix, wanted[j].Fix); how == contrary {
 				caught[i], caught[j] = true, true
-				conflicts = append(conflicts, Conflict{A: wanted[i], B: wanted[j], File: e.At.File, Line: e.At.Span.Start.Line})
+				conflicts = append(conflicts, conflictAt(wanted[i], wanted[j], e))
 			}
 		}
 	}
@@ -133,23 +135,67 @@ func apart(r *report.Report, wanted []Choice) (free []Choice, conflicts []Confli
 	return free, conflicts
 }
 
-// meeting returns an edit of a that touches the place of one of b.
-func meeting(r *report.Report, a, b finding.Fix) (finding.Edit, bool) {
+// inTurn puts off the choices that add to, or take from, the place where one before
+// them does: neither undoes the other, and on top of the first the second has a
+// place of its own.
+func inTurn(r *report.Report, free []Choice) (now []Choice, waiting []Conflict) {
+	for _, c := range free {
+		first := -1
+		for i := range now {
+			if e, how := meeting(r, c.Fix, now[i].Fix); how != separate && first < 0 {
+				first = i
+				waiting = append(waiting, conflictAt(c, now[i], e))
+			}
+		}
+		if first < 0 {
+			now = append(now, c)
+		}
+	}
+	return now, waiting
+}
+
+func conflictAt(a, b Choice, e finding.Edit) Conflict {
+	return Conflict{A: a, B: b, File: e.At.File, Line: e.At.Span.Start.Line}
+}
+
+// encounter is how two fixes stand to each other.
+type encounter int
+
+const (
+	separate encounter = iota // no edit of one touches the place of an edit of the other
+	inARow                    // where they touch both only insert, or both only remove
+	contrary                  // one writes over what the other writes or removes
+)
+
+// meeting returns how two fixes stand to each other, with an edit of a that
+// decides it.
+func meeting(r *report.Report, a, b finding.Fix) (at finding.Edit, how encounter) {
 	for _, e := range a.Edits {
 		f := r.Files[e.At.File]
 		for _, o := range b.Edits {
-			if o.At.File == e.At.File && f != nil && spanOf(f, e).meets(spanOf(f, o)) {
-				return e, true
+			if o.At.File != e.At.File || f == nil {
+				continue
+			}
+			s, t := spanOf(f, e), spanOf(f, o)
+			if !s.meets(t) {
+				continue
+			}
+			here := contrary
+			if s.empty() && t.empty() || e.Text == "" && o.Text == "" {
+				here = inARow
+			}
+			if here > how {
+				at, how = e, here
 			}
 		}
 	}
-	return finding.Edit{}, false
+	return at, how
 }
 
 // agree leaves out the choices that undo what others do. Most often none does,
 // which takes one run to see.
 func (m *merged) agree(ctx context.Context, linter *lint.Linter, paths []string, opts Options, r *report.Report) error {
-	before := sketches(r.Findings)
+	before := sketches(r)
 	good := func(some []Choice) (bool, error) {
 		c := candidate{}
 		for _, one := range some {
@@ -184,8 +230,7 @@ func (m *merged) agree(ctx context.Context, linter *lint.Linter, paths []string,
 		case ok:
 			kept = append(kept, c)
 		case len(kept) > 0:
-			at := c.Fix.Edits[0].At
-			m.Conflicts = append(m.Conflicts, Conflict{A: c, B: kept[len(kept)-1], File: at.File, Line: at.Span.Start.Line})
+			m.Conflicts = append(m.Conflicts, conflictAt(c, kept[len(kept)-1], c.Fix.Edits[0]))
 		}
 	}
 	m.Choices = kept

@@ -186,7 +186,7 @@ func clash(a, b map[string]any) bool {
 // together proves choices on top of values that are taken already; where they do
 // not agree, those are kept that go with the ones before them.
 func together(ctx context.Context, linter *lint.Linter, paths []string, opts Options, r *report.Report, values map[string]any, all []Choice) ([]Choice, map[string]any, error) {
-	before := sketches(r.Findings)
+	before := sketches(r)
 	try := func(some []Choice) (map[string]any, bool, error) {
 		merged := values
 		for _, c := range some {
@@ -257,7 +257,7 @@ func (o *Override) check(ctx context.Context, linter *lint.Linter, paths []strin
 	if err != nil {
 		return err
 	}
-	before := sketches(o.Report.Findings)
+	before := sketches(&o.Report)
 	left := after.left(before)
 	for _, c := range o.Choices {
 		for i := range c.Findings {
