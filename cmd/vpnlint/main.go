@@ -22,6 +22,9 @@ const gcPercent = 400
 
 func main() {
 	std := streams{in: os.Stdin, out: os.Stdout, err: os.Stderr}
+	if isNowhere(os.Stdout) {
+		std.out = &nowhere{say: os.Stderr}
+	}
 	// Helm and kustomize write remarks on charts to the standard logger, among
 	// them values, and kustomize some to standard error itself; lint --verbose
 	// shows both.

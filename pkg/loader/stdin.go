@@ -2,6 +2,7 @@ package loader
 
 import (
 	"context"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -33,8 +34,50 @@ func (l *load) stdin(ctx context.Context) outcome {
 		}}}}
 	}
 	out := l.decode(ctx, source.NewFile(stdinName, text), ".", true)
+	if out.skip != "" && !emptyLists(text) {
+		return outcome{rendered: rendered{gaps: []finding.Gap{noManifest(text)}}}
+	}
 	l.nameSources(ctx, out.objects)
 	return out
+}
+
+// emptyLists reports whether a text holds lists of objects without any: what was
+// asked for is not there, which is no mistake.
+func emptyLists(text string) bool {
+	for _, c := range splitDocuments(text) {
+		doc := text[c.start:c.end]
+		if blankDocument(doc) {
+			continue
+		}
+		var list struct {
+			Kind  string `json:"kind"`
+			Items []any  `json:"items"`
+		}
+		if err := sigsyaml.Unmarshal([]byte(doc), &list); err != nil || !strings.HasSuffix(list.Kind, "List") || list.Items == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// noManifest is the gap for standard input that holds text and no object: a
+// message, most likely, of a command that failed.
+func noManifest(text string) finding.Gap {
+	file := source.NewFile(stdinName, text)
+	first := (&document{file: file, chunk: chunk{0, len(text)}}).next(0)
+	for first < len(text) && strings.HasPrefix(text[first:], "---") {
+		first = (&document{file: file, chunk: chunk{0, len(text)}}).next(first + len("---"))
+	}
+	line, _, _ := strings.Cut(text[first:], "\n")
+	const shown = 60
+	if runes := []rune(strings.TrimSpace(line)); len(runes) > shown {
+		line = string(runes[:shown]) + "…"
+	}
+	return finding.Gap{
+		Kind: finding.Unreadable, File: stdinName, Line: file.Position(first).Line, What: "standard input holds no Kubernetes object",
+		Why:         fmt.Sprintf("nothing in it has an apiVersion and a kind; it begins with %q: see whether the command before the pipe failed (set -o pipefail)", strings.TrimSpace(line)),
+		Consequence: "nothing of it was checked",
+	}
 }
 
 // nameSources adds to the places of objects the template that they were rendered
