@@ -24,7 +24,12 @@ func compareFindings(a, b finding.Finding) int {
 	)
 }
 
+// sortGaps returns gaps as a report shows them.
 func sortGaps(gaps []finding.Gap) []finding.Gap {
+	for i := range gaps {
+		g := &gaps[i]
+		g.What, g.Why, g.Consequence = finding.WithoutCredentials(g.What), finding.WithoutCredentials(g.Why), finding.WithoutCredentials(g.Consequence)
+	}
 	slices.SortFunc(gaps, compareGaps)
 	return slices.CompactFunc(gaps, func(a, b finding.Gap) bool { return compareGaps(a, b) == 0 })
 }
