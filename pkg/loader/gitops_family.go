@@ -55,6 +55,10 @@ func (g *gitops) byShape(r *release, why string) []*source.Object {
 		reads = "their values were searched for VPN containers, and name none with a right to change the network; everything else that the charts make is missing from this report"
 		s.search(top, 0)
 	}
+	if r.chart.name == "app-template" {
+		// The chart installs nothing of them before they are corrected to who knows what.
+		r.open = r.sayKinds(s.values, map[family][]valueKind{newer: newerKinds, older: olderKinds}[kind]) || r.open
+	}
 	if s.problem != "" && r.chart.name == "app-template" {
 		r.gapAtValue(s.at, "the values of the "+r.kind+" "+r.object.Name+" were read in part",
 			s.problem+": the chart app-template refuses them", "what it would install was checked as far as it could be read")
