@@ -67,7 +67,7 @@ func TestResources(t *testing.T) {
 		},
 		"nesting of 400,000": {
 			files: map[string]string{"a.yaml": configMap + "data: " + strings.Repeat("[", 400_000), "b.yaml": gateways(1)},
-			code:  3, says: []string{"max depth", "VPN101"},
+			code:  3, says: []string{"--limit-depth", "VPN101"},
 		},
 		"a name of 5 MB": {
 			files: map[string]string{"a.yaml": strings.ReplaceAll(gateways(1), "vpn0", strings.Repeat("v", 5<<20))},

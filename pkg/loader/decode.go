@@ -1,6 +1,7 @@
 package loader
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -201,6 +202,9 @@ type decoder struct {
 	offsets []int // of the gaps, in the text
 	// strict: a key that is written twice is a gap in whatever document.
 	strict bool
+	// reader is who reads a text that holds no Kubernetes object, and takes the last
+	// of two keys of one name; "" where that does not matter.
+	reader string
 }
 
 const lostDocument = "what this document declares is missing from this report; the other documents of the file were read"
@@ -316,6 +320,17 @@ func jsonError(text string) (line int, why string, is bool) {
 	return 1 + strings.Count(before, "\n"), at.Error(), true
 }
 
+// parserDepth is how deep the parsers of YAML and JSON read at most.
+const parserDepth = 10000
+
+// tooDeep says why a text is not read that is nested too deeply.
+func (l Limits) tooDeep() string {
+	if l.Depth >= parserDepth {
+		return fmt.Sprintf("it is nested deeper than %d levels, the most that is ever read, whatever --limit-depth allows", parserDepth)
+	}
+	return fmt.Sprintf("it is nested deeper than the limit of %d levels; raise --limit-depth if that is meant", l.Depth)
+}
+
 // syntaxError returns the line of a parser's error, from 1, and its message.
 func syntaxError(text string, err error) (line int, why string) {
 	if line, why, is := jsonError(text); is {
@@ -417,6 +432,10 @@ func (d *decoder) parse(c chunk) (v any, root *yaml.Node, doc *document, ok bool
 			}
 		}
 		line, why := syntaxError(text, err)
+		if strings.Contains(why, "exceeded max depth") {
+			// Parsers have a limit of their own, which is no word on the text.
+			why = d.limits.tooDeep()
+		}
 		d.gap(min(doc.offset(line, 1), max(c.start, c.end-1)), "the document could not be parsed", explainSyntax(text, why), "")
 		return nil, nil, nil, false
 	}
@@ -443,9 +462,9 @@ func (d *decoder) parse(c chunk) (v any, root *yaml.Node, doc *document, ok bool
 		d.gap(offset, "the document could not be read", explainSyntax(text, err.Error()), "")
 		return nil, nil, nil, false
 	}
-	if m, ok := v.(map[string]any); d.strict || ok && d.isObject(m) {
+	if m, ok := v.(map[string]any); d.strict || d.reader != "" || ok && d.isObject(m) {
 		for _, k := range b.duplicates {
-			why := "Kubernetes reads the last one and drops the others; remove those that are not meant"
+			why := cmp.Or(d.reader, "Kubernetes") + " reads the last one and drops the others; remove those that are not meant"
 			if d.strict {
 				why = "remove one of them"
 			}

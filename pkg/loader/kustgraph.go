@@ -37,6 +37,8 @@ type kustGraph struct {
 	refusals  []finding.Gap
 	// left are resources that are built without.
 	left []finding.Gap
+	// remarks are what else is to be said of the kustomization files.
+	remarks []finding.Gap
 }
 
 // kustNode is one kustomization file.
@@ -179,8 +181,9 @@ func (r *kustReader) read(dir string, names []string) (n *kustNode, isKust bool)
 		return nil, true
 	}
 	n = &kustNode{dir: dir, name: names[0], file: f, doc: &document{file: f}}
-	v, doc, gap := parseOne(f, r.limits)
-	if gap != nil {
+	v, doc, gaps := parseOne(f, "kustomize", r.limits)
+	if doc == nil {
+		gap := &gaps[0]
 		r.g.refusals = append(r.g.refusals, notBuilt(*gap))
 		return nil, true
 	}
@@ -195,6 +198,7 @@ func (r *kustReader) read(dir string, names []string) (n *kustNode, isKust bool)
 		kind != "" && kind != types.KustomizationKind && kind != types.ComponentKind {
 		return nil, false
 	}
+	r.g.remarks = append(r.g.remarks, gaps...)
 	n.doc = doc
 	n.origin = &textOrigin{doc: doc, root: doc.root, m: identity{f}}
 	if len(names) > 1 {
@@ -228,16 +232,25 @@ func baseNames(names []string) []string {
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// parseOne parses the first document of a text that holds any.
-func parseOne(f *source.File, limits Limits) (any, *document, *finding.Gap) {
-	d := decoder{file: f, m: identity{f}, limits: limits, aliasBudget: limits.AliasNodes}
-	for _, c := range splitDocuments(f.Text()) {
+// parseOne parses the first document of a text that holds any, for a reader that
+// takes the last of two keys of one name. There is no document where it cannot be
+// read, for which the first gap says why.
+func parseOne(f *source.File, reader string, limits Limits) (any, *document, []finding.Gap) {
+	d := decoder{file: f, m: identity{f}, limits: limits, aliasBudget: limits.AliasNodes, reader: reader}
+	chunks := splitDocuments(f.Text())
+	for i, c := range chunks {
 		v, _, doc, ok := d.parse(c)
 		if ok {
-			return v, doc, nil
+			for _, more := range chunks[i+1:] {
+				if !blankDocument(f.Text()[more.start:more.end]) {
+					d.gap((&document{file: f, chunk: more}).next(more.start), "a second document of the file was not read", reader+" reads the first and drops the rest without a word; merge the two", "")
+					break
+				}
+			}
+			return v, doc, d.gaps
 		}
 		if len(d.gaps) > 0 {
-			return nil, nil, &d.gaps[0]
+			return nil, nil, d.gaps
 		}
 	}
 	return nil, &document{file: f, chunk: chunk{0, len(f.Text())}}, nil

@@ -33,7 +33,7 @@ func renderKustomization(ctx context.Context, t *tree, g *kustGraph, opts Option
 		out.files = append(out.files, g.nodes[dir].file)
 	}
 	limits := opts.Limits.withDefaults()
-	out.gaps = slices.Concat(g.refusals, g.left)
+	out.gaps = slices.Concat(g.refusals, g.left, g.remarks)
 	if len(g.refusals) > 0 {
 		return out
 	}
@@ -75,7 +75,7 @@ func renderKustomization(ctx context.Context, t *tree, g *kustGraph, opts Option
 			out.gaps = append(out.gaps, notBuilt(gap))
 		}
 	}
-	if len(out.gaps) > len(g.left) {
+	if len(out.gaps) > len(g.left)+len(g.remarks) {
 		return out
 	}
 	out.gaps = append(append(out.gaps, fromCharts.gaps...), a.gaps...)

@@ -250,9 +250,9 @@ func (a *accumulation) replacementFiles(n *kustNode) {
 		if rep.Path == "" || f == nil || a.replacements[name] != nil {
 			continue
 		}
-		v, doc, gap := parseOne(f, a.limits)
-		if gap != nil {
-			a.gaps = append(a.gaps, *gap)
+		v, doc, gaps := parseOne(f, "kustomize", a.limits)
+		a.gaps = append(a.gaps, gaps...)
+		if doc == nil {
 			continue
 		}
 		list, isList := v.([]any)

@@ -33,7 +33,7 @@ type builder struct {
 
 func (b *builder) value(n *yaml.Node, depth int) (any, error) {
 	if depth > b.limits.Depth {
-		return nil, &nodeError{n, fmt.Sprintf("it is nested deeper than the limit of %d levels; raise --limit-depth if that is meant", b.limits.Depth)}
+		return nil, &nodeError{n, b.limits.tooDeep()}
 	}
 	if b.inAlias > 0 {
 		if b.aliasBudget--; b.aliasBudget < 0 {
@@ -150,7 +150,7 @@ func (b *builder) mapping(n *yaml.Node, out map[string]any, depth int) error {
 // Kubernetes, it overrides keys that come before it in the same mapping.
 func (b *builder) merge(n *yaml.Node, out map[string]any, depth int) error {
 	if depth > b.limits.Depth {
-		return &nodeError{n, fmt.Sprintf("it is nested deeper than the limit of %d levels; raise --limit-depth if that is meant", b.limits.Depth)}
+		return &nodeError{n, b.limits.tooDeep()}
 	}
 	switch {
 	case n.Kind == yaml.MappingNode:
