@@ -37,6 +37,8 @@ type kustGraph struct {
 	refusals  []finding.Gap
 	// left are resources that are built without.
 	left []finding.Gap
+	// lost is what was left out with them.
+	lost []string
 	// remarks are what else is to be said of the kustomization files.
 	remarks []finding.Gap
 }
@@ -53,6 +55,7 @@ type kustNode struct {
 	resources []kustItem
 	remote    bool // resources of it are elsewhere
 	helm      []kustHelm
+	without   map[string]bool // entries that it is built without, as field/index
 	// components in order.
 	components []*kustNode
 }
@@ -94,10 +97,12 @@ func withoutDeprecations(n *kustNode, files map[string]*source.File) types.Kusto
 		k.Resources = append(k.Resources, h.resourceName())
 	}
 	k.HelmCharts, k.HelmGlobals = nil, nil
+	k.Patches = kept(n, "patches", k.Patches)
+	k.ConfigMapGenerator, k.SecretGenerator = kept(n, "configMapGenerator", k.ConfigMapGenerator), kept(n, "secretGenerator", k.SecretGenerator)
 	k.FixKustomization()
 	// Strategic merge patches run before the others, so they go first.
 	var patches []types.Patch
-	for _, p := range n.older.strategicMerge {
+	for _, p := range kept(n, "patchesStrategicMerge", n.older.strategicMerge) {
 		if files[path.Join(n.dir, string(p))] != nil && !isInline(string(p)) {
 			patches = append(patches, types.Patch{Path: string(p)})
 		} else {

@@ -47,14 +47,12 @@ func renderKustomization(ctx context.Context, t *tree, g *kustGraph, opts Option
 			g.resources, limits.KustomizeFiles))
 	}
 	files := map[string]*source.File{}
-	var inputs []wireFile
 	for _, name := range sortedKeys(g.copies) {
 		f, err := opts.shelf.file(t, name)
 		if err != nil {
 			out.gaps = append(out.gaps, notBuilt(unreadable(t.display(name), err)))
 			return out
 		}
-		inputs = append(inputs, wireFile{"/" + name, []byte(f.Text())})
 		files[name] = f
 		out.files = append(out.files, f)
 	}
@@ -79,34 +77,26 @@ func renderKustomization(ctx context.Context, t *tree, g *kustGraph, opts Option
 		return out
 	}
 	out.gaps = append(append(out.gaps, fromCharts.gaps...), a.gaps...)
-	for _, dir := range sortedKeys(g.nodes) {
-		n := g.nodes[dir]
-		spec := withoutDeprecations(n, files)
-		if warnings := spec.CheckDeprecatedFields(); opts.children != nil && warnings != nil {
-			for _, w := range *warnings {
-				log.Print(w) //nolint:forbidigo // the library would say it where nobody hears
-			}
-		}
-		data, err := json.Marshal(spec)
-		inputs = append(inputs, wireFile{"/" + n.name, data})
-		if n.remote {
-			inputs = append(inputs, wireFile{path.Join("/", n.dir, nothingResource), nil})
-		}
-		for i, h := range n.helm {
-			if err == nil {
-				data, err = resource(charts[n][i])
-				inputs = append(inputs, wireFile{path.Join("/", n.dir, h.resourceName()), data})
-			}
-		}
-		if err != nil {
-			return refuse(n.file.Path(), 1, err.Error())
-		}
+	if opts.children != nil {
+		g.warn(files)
+	}
+	inputs, err := a.inputs(g)
+	if err != nil {
+		return refuse(t.display(g.file), 1, err.Error())
 	}
 	out.inflations(t, g, opts)
 	resources, err := buildKustomization(ctx, inputs, path.Join("/", g.dir), opts)
+	for tries := 0; err != nil && tries < maxLeft && a.leave(g, err); tries++ {
+		if inputs, err = a.inputs(g); err == nil {
+			resources, err = buildKustomization(ctx, inputs, path.Join("/", g.dir), opts)
+		}
+	}
+	if at := a.lacking(g, err); err != nil && at != nil {
+		return refuse(at.node.file.Path(), at.line(), "no object of the kustomization is the "+at.name+" that this patch is for; correct what names it, kustomize build fails in the same way")
+	}
 	if err != nil {
 		file, why := explainBuild(t, g, files, limits, err)
-		if (g.missesCharts() || len(g.left) > 0) && lacksTarget.MatchString(err.Error()) {
+		if g.isPartial() && lacksTarget.MatchString(err.Error()) {
 			why = oneLine(err.Error()) + "; it was built without the charts and resources that are not in the tree, which may be why: vendor them, or lint the output of kustomize build"
 		}
 		out = refuse(file, 1, withoutAddresses(why))
@@ -114,6 +104,12 @@ func renderKustomization(ctx context.Context, t *tree, g *kustGraph, opts Option
 			out.gaps[len(out.gaps)-1].Consequence = "of the objects it produces, only those in the values of charts that are not in the tree were checked"
 		}
 		return out
+	}
+	if len(g.left) > 0 {
+		g.sayLost(&out.gaps[0])
+	}
+	if len(g.lost) > 0 {
+		candidates = a.target(ctx, g.root, nil)
 	}
 	unitDir := t.display(g.dir)
 	again := newRebuild(t, a, g, opts)
@@ -134,9 +130,52 @@ func renderKustomization(ctx context.Context, t *tree, g *kustGraph, opts Option
 	return out
 }
 
+// inputs are the files of the build.
+func (a *accumulation) inputs(g *kustGraph) ([]wireFile, error) {
+	var out []wireFile
+	for _, name := range sortedKeys(g.copies) {
+		out = append(out, wireFile{"/" + name, []byte(a.files[name].Text())})
+	}
+	for _, dir := range sortedKeys(g.nodes) {
+		n := g.nodes[dir]
+		data, err := json.Marshal(withoutDeprecations(n, a.files))
+		if err != nil {
+			return nil, fmt.Errorf("writing %s: %w", n.file.Path(), err)
+		}
+		out = append(out, wireFile{"/" + n.name, data})
+		if n.remote {
+			out = append(out, wireFile{path.Join("/", n.dir, nothingResource), nil})
+		}
+		for i, h := range n.helm {
+			data, err := resource(a.charts[n][i])
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, wireFile{path.Join("/", n.dir, h.resourceName()), data})
+		}
+	}
+	return out, nil
+}
+
+// warn says which fields of kustomizations are deprecated.
+func (g *kustGraph) warn(files map[string]*source.File) {
+	for _, dir := range sortedKeys(g.nodes) {
+		spec := withoutDeprecations(g.nodes[dir], files)
+		if warnings := spec.CheckDeprecatedFields(); warnings != nil {
+			for _, w := range *warnings {
+				log.Print(w) //nolint:forbidigo // the library would say it where nobody hears
+			}
+		}
+	}
+}
+
+// maxLeft bounds how many patches and generators a kustomization is built without:
+// each costs a build.
+const maxLeft = 30
+
 // lacksTarget is what the library says when what a patch, a replacement or the like
 // is for is not there.
-var lacksTarget = regexp.MustCompile(`no matches for Id|no resource matches|failed to find|not found|does not exist; cannot merge`)
+var lacksTarget = regexp.MustCompile(`no matches for Id|no resource matches|failed to find|not found|does not exist; cannot merge|nothing selected by`)
 
 // memoryAddress is what the library shows of some values for want of a name.
 var memoryAddress = regexp.MustCompile(`&?\{?0x[0-9a-f]{6,}( <nil>)?\}?`)

@@ -72,9 +72,15 @@ func (a *accumulation) target(ctx context.Context, n *kustNode, candidates []*ca
 		}
 	}
 	for i, g := range n.spec.ConfigMapGenerator {
+		if n.leaves("configMapGenerator", i) {
+			continue
+		}
 		candidates = append(candidates, generated(n, "configMapGenerator", i, g.GeneratorArgs, "ConfigMap"))
 	}
 	for i, g := range n.spec.SecretGenerator {
+		if n.leaves("secretGenerator", i) {
+			continue
+		}
 		candidates = append(candidates, generated(n, "secretGenerator", i, g.GeneratorArgs, "Secret"))
 	}
 	for _, c := range n.components {

@@ -136,6 +136,9 @@ func (a *accumulation) patches(n *kustNode) []*kustPatch {
 	}
 	var out []*kustPatch
 	for i, p := range n.older.strategicMerge {
+		if n.leaves("patchesStrategicMerge", i) {
+			continue
+		}
 		if f := a.files[path.Join(n.dir, string(p))]; f != nil && !isInline(string(p)) {
 			out = append(out, a.patchFile(f, nil)...)
 		} else {
@@ -148,6 +151,9 @@ func (a *accumulation) patches(n *kustNode) []*kustPatch {
 			list = n.older.json6902
 		}
 		for i, p := range list {
+			if n.leaves(field, i) {
+				continue
+			}
 			known := len(out)
 			if f := a.files[path.Join(n.dir, p.Path)]; f != nil && p.Path != "" {
 				out = append(out, a.patchFile(f, p.Target)...)

@@ -28,6 +28,9 @@ func (r *replay) generate(m resmap.ResMap, n *kustNode) error {
 		return nil
 	}
 	for i, args := range n.spec.ConfigMapGenerator {
+		if n.leaves("configMapGenerator", i) {
+			continue
+		}
 		own := args.Options
 		args.Options = types.MergeGlobalOptionsIntoLocal(copyOptions(own), n.spec.GeneratorOptions)
 		made, err := r.factory.NewResMapFromConfigMapArgs(loader, []types.ConfigMapArgs{withEnvs(args)})
@@ -36,6 +39,9 @@ func (r *replay) generate(m resmap.ResMap, n *kustNode) error {
 		}
 	}
 	for i, args := range n.spec.SecretGenerator {
+		if n.leaves("secretGenerator", i) {
+			continue
+		}
 		own := args.Options
 		args.Options = types.MergeGlobalOptionsIntoLocal(copyOptions(own), n.spec.GeneratorOptions)
 		if args.EnvSource != "" {
