@@ -168,7 +168,7 @@ func patchID(text string, limits Limits) string {
 // nowhereMap is the textMap of a text whose places nobody asks for.
 type nowhereMap struct{}
 
-func (nowhereMap) Map(int, int) source.Provenance  { return source.Provenance{} }
+func (nowhereMap) Map(int, int) source.Provenance { return source.Provenance{} }
 func (nowhereMap) Absent(int, int) []source.Guard { return nil }
 
 // leaveGenerator leaves the generator out that changes a ConfigMap or Secret.
