@@ -32,7 +32,7 @@ func (r *forwardingReader) attachments() {
 		r.add(forward4, timed{at: -1, maybe: true, ForwardEvidence: ForwardEvidence{
 			How: "cni", Value: "1", Ref: at, Effective: Unknown, When: "before", Says: "network " + missing + ", which is not in the tree",
 		}})
-		r.unseen = append(r.unseen, unseenScript{"", at, notInTree("network "+missing, lintWithNetwork)})
+		r.unseen = append(r.unseen, unseenScript{ref: at, why: notInTree("network "+missing, lintWithNetwork), network: true})
 	}
 	for _, o := range found {
 		config := root(o).get("spec", "config")

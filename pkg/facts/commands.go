@@ -82,6 +82,9 @@ func (r *commandReader) read(s script, outer command, depth int) {
 			r.rest(s, outer)
 			return
 		}
+		if cmd.FirstNetNS && r.c.pod.spec.get("hostPID").boolean() == Absent {
+			cmd.OtherNetNS = false // process 1 is in the pod, and its namespace is the pod's
+		}
 		it := command{
 			in: r.c, cmd: cmd, script: s, words: cmd.Words, before: r.out[:len(r.out):len(r.out)],
 			forks:       append(outer.forks[:len(outer.forks):len(outer.forks)], cmd.Forks...),

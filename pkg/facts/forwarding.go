@@ -5,7 +5,6 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/vpnlint/vpnlint/pkg/finding"
 	"github.com/vpnlint/vpnlint/pkg/source"
 )
 
@@ -79,12 +78,16 @@ type timed struct {
 	maybe bool
 	// forked: its script may not come to it.
 	forked bool
+	// partly: it counts for some interfaces only. open: its value is not known.
+	partly, open bool
 }
 
 type unseenScript struct {
 	container string
 	ref       source.Ref
 	why       reason
+	// network: it is one that the pod is attached to, no script.
+	network bool
 }
 
 func (r *forwardingReader) add(k knob, t timed) { r.writes[k] = append(r.writes[k], t) }
@@ -188,7 +191,7 @@ func (r *forwardingReader) write(set sysctl, text string, t timed) {
 		}
 	}
 	if set.partly {
-		t.maybe, t.Effective = true, and(t.Effective, Unknown)
+		t.partly, t.maybe, t.Effective = true, true, and(t.Effective, Unknown)
 	}
 	switch text {
 	case "1":
@@ -203,7 +206,7 @@ func (r *forwardingReader) write(set sysctl, text string, t timed) {
 			}
 			return
 		}
-		t.Value, t.maybe = "1", true
+		t.Value, t.open, t.maybe = "1", true, true
 		t.Effective = and(t.Effective, Unknown)
 	}
 	r.add(set.knob, t)
@@ -268,50 +271,5 @@ func whenRank(when string) int {
 		return 1
 	default:
 		return 2
-	}
-}
-
-func (r *forwardingReader) recordGap() {
-	unseen := r.open(forward4)
-	if r.p.pod.Forwarding.IPv4.State != Unknown || len(unseen) == 0 {
-		return
-	}
-	u := unseen[0]
-	if u.container == "" {
-		r.p.ix.gapAt(finding.Unresolved, r.p.object, u.ref, "whether the pod's networks turn IP forwarding on", u.why,
-			"its tuning plugin might set net.ipv4.ip_forward: VPN101 and VPN108 stay silent about this pod", "VPN101", "VPN108")
-		return
-	}
-	r.p.ix.gapAt(finding.Unresolved, r.p.object, u.ref, "whether the pod turns IP forwarding on", u.why,
-		"a privileged container might write net.ipv4.ip_forward there: VPN101 and VPN108 stay silent about this pod",
-		"VPN101", "VPN108")
-}
-
-// open are the scripts that cannot be seen, and the writes of a knob that a
-// script may not come to.
-func (r *forwardingReader) open(k knob) []unseenScript {
-	unseen := slices.Clip(r.unseen)
-	for _, t := range r.writes[k] {
-		if t.forked && t.Effective != Absent && t.Value == "1" {
-			unseen = append(unseen, unseenScript{container: t.Container, ref: t.Ref, why: because("whether its script comes to "+t.Says+" is known at run time only", writeOpenly)})
-		}
-	}
-	return unseen
-}
-
-// recordMarkGap: whether the mark is set hangs on a script that cannot be seen.
-func (r *forwardingReader) recordMarkGap() {
-	unseen := r.open(validMark)
-	if r.p.pod.SrcValidMark.State != Unknown || len(unseen) == 0 {
-		return
-	}
-	for _, t := range r.p.pod.Tunnels {
-		if t.MarkWrite == "" {
-			continue
-		}
-		u := unseen[0]
-		r.p.ix.gapAt(finding.Unresolved, r.p.object, u.ref, "whether the pod sets net.ipv4.conf.all.src_valid_mark", u.why,
-			"a privileged container might write it there: VPN309 stays silent about this pod", "VPN309")
-		return
 	}
 }

@@ -23,6 +23,11 @@ func writer(security, script string) string {
 		indent(script, 8) + "\n"
 }
 
+// prepares is a pod whose init container runs a command.
+func prepares(image, command, security string) string {
+	return "initContainers:\n  - {name: prepare, image: '" + image + "', command: " + command + ", securityContext: {" + security + "}}\n" + server
+}
+
 func TestForwardingEvidence(t *testing.T) {
 	const privileged = "privileged: true"
 	for _, tt := range []struct {
@@ -47,7 +52,25 @@ func TestForwardingEvidence(t *testing.T) {
 		{"under a condition that nobody knows", writer(privileged, `if [ -e /etc/forward ]; then sysctl -w net.ipv4.ip_forward=1; fi`) + server, Unknown, "script 1 present before"},
 		{"unprivileged", writer("capabilities: {add: [NET_ADMIN]}", "sysctl -w net.ipv4.ip_forward=1") + server, Absent, "script 1 absent before"},
 		{"unmasked proc", writer("procMount: Unmasked", "sysctl -w net.ipv4.ip_forward=1") + server, Present, "script 1 present before"},
-		{"in the node's namespace", writer(privileged, "nsenter -t 1 -n sysctl -w net.ipv4.ip_forward=1") + server, Absent, ""},
+		{"for what its gateway's interfaces need", writer(privileged, "sysctl -w net.ipv4.conf.default.forwarding=1 net.ipv4.conf.eth0.forwarding=1") + server, Unknown, "script 1 unknown before"},
+		{"for every interface, by a wildcard", writer(privileged, "for f in /proc/sys/net/ipv4/conf/*/forwarding; do echo 1 > $f; done") + server, Present, "script 1 present before"},
+		{"for an interface whose name is not known", writer(privileged, "sysctl -w net.ipv4.conf.$IF.forwarding=1") + server, Unknown, "script 1 unknown before"},
+		{"in the node's namespace", "hostPID: true\n" + writer(privileged, "nsenter -t 1 -n sysctl -w net.ipv4.ip_forward=1") + server, Absent, ""},
+		{"in the namespace of process 1, which is the pod's", writer(privileged, "nsenter -t 1 -n sysctl -w net.ipv4.ip_forward=1") + server, Present, "script 1 present before"},
+		{"in the namespace of a process that may be the node's", "hostPID: $X\n" + writer(privileged, "nsenter -t 1 -n sysctl -w net.ipv4.ip_forward=1") + server, Absent, ""},
+		{"through xargs", writer(privileged, "echo net.ipv4.ip_forward=1 | xargs sysctl -w") + server, Present, "script 1 present before"},
+		{"a setting whose name is not known", writer(privileged, "sysctl -w \"$SETTING\"") + server, Unknown, ""},
+		{"without the privilege, whatever its name is", writer("", "sysctl -w \"$SETTING\"") + server, Absent, ""},
+		{"sed changes the file that is loaded", writer(privileged, "sed -i 's/#net.ipv4.ip_forward=1/net.ipv4.ip_forward=1/' /etc/sysctl.conf && sysctl -p") + server, Unknown, "script 1 unknown before"},
+		{"sed changes a file that nobody loads", writer(privileged, "sed -i 's/#net.ipv4.ip_forward=1/net.ipv4.ip_forward=1/' /etc/sysctl.conf") + server, Absent, ""},
+		{"a program that nothing is known of", prepares("example.com/setup:1", "[netinit, --forward]", "privileged: true"), Unknown, ""},
+		{"one without the privilege", prepares("example.com/setup:1", "[netinit, --forward]", ""), Absent, ""},
+		{"one in a script", prepares("example.com/setup:1", "[sh, -c, '/app/prepare && true']", "privileged: true"), Unknown, ""},
+		{"a script of Python", prepares("python:3", "[python3, /app/forward.py]", "privileged: true"), Unknown, ""},
+		{"Python on the command line that speaks of something else", prepares("python:3", "[python3, -c, print(1)]", "privileged: true"), Absent, ""},
+		{"Python on the command line that writes it", prepares("python:3", "[python3, -c, \"open('/proc/sys/net/ipv4/ip_forward','w').write('1')\"]", "privileged: true"), Unknown, ""},
+		{"a tool of the system", prepares("example.com/tools:1", "[modprobe, wireguard]", "privileged: true"), Absent, ""},
+		{"a tool of the system, by its path", prepares("example.com/tools:1", "[/sbin/modprobe, wireguard]", "privileged: true"), Absent, ""},
 		{"only reads it", writer(privileged, "sysctl net.ipv4.ip_forward") + server, Absent, ""},
 		{"only prints it", writer(privileged, "echo sysctl -w net.ipv4.ip_forward=1") + server, Absent, ""},
 		{"set, then cleared", writer(privileged, "sysctl -w net.ipv4.ip_forward=1\nsysctl -w net.ipv4.ip_forward=0") + server, Absent, "script 1 present before\nscript 0 present before"},
@@ -192,5 +215,71 @@ func TestForwardingBehindWhatIsNotReadIsUnknown(t *testing.T) {
 	r.read(script{Kind: scriptCommand, Text: text.String(), State: Present}, command{}, 0)
 	if n := len(r.out); n == 0 || !r.out[n-1].opaque || !r.out[n-1].script.Why.holds() {
 		t.Errorf("the script was not read to its end and %d commands do not say so", n)
+	}
+}
+
+// What forwarding hangs on and cannot be seen is a gap, with its cause.
+func TestForwardingGaps(t *testing.T) {
+	t.Parallel()
+	const tailscale = "containers:\n  - name: ts\n    image: tailscale/tailscale:v1.80.0\n    securityContext: {capabilities: {add: [NET_ADMIN]}}\n"
+	for name, tt := range map[string]struct{ spec, what, why string }{
+		"a privilege that is filled in": {
+			writer("privileged: $PRIVILEGED", "sysctl -w net.ipv4.ip_forward=1") + server,
+			"whether the pod turns IP forwarding on", "whether container fwd is privileged is filled in later",
+		},
+		"a privileged container of another user": {
+			writer("privileged: true, runAsUser: 1000", "sysctl -w net.ipv4.ip_forward=1") + server,
+			"whether the pod turns IP forwarding on", "container fwd is privileged and runs as another user",
+		},
+		"a value that is filled in": {
+			"securityContext: {sysctls: [{name: net.ipv4.ip_forward, value: '${FORWARD}'}]}\n" + server,
+			"whether the pod turns IP forwarding on", "net.ipv4.ip_forward=${FORWARD} is filled in",
+		},
+		"a value that is known at run time": {
+			writer("privileged: true", "sysctl -w net.ipv4.ip_forward=$(cat /forward)") + server,
+			"whether the pod turns IP forwarding on", "known at run time only",
+		},
+		"interfaces": {
+			writer("privileged: true", "sysctl -w net.ipv4.conf.wg0.forwarding=1") + server,
+			"whether the pod turns IP forwarding on", "counts for some of the pod's interfaces only",
+		},
+		"a name that is not known": {
+			writer("privileged: true", "sysctl -w $SETTING") + server,
+			"whether the pod turns IP forwarding on", "which setting sysctl -w $SETTING writes is known at run time only",
+		},
+		"an image": {
+			"containers:\n  - {name: vpn, image: hwdsl2/ipsec-vpn-server, command: [/opt/start], securityContext: {privileged: true}}\n",
+			"whether the pod turns IP forwarding on", "it hangs on the image",
+		},
+		"Tailscale in user space or not": {
+			tailscale + "    env: [{name: TS_ROUTES, value: 10.1.0.0/24}, {name: TS_USERSPACE, valueFrom: {secretKeyRef: {name: gone, key: k}}}]\n",
+			"the user-space mode of the Tailscale container tunnel in container ts", "TS_USERSPACE: Secret edge/gone is not in the tree",
+		},
+		"Tailscale with hidden routes": {
+			tailscale + "    env: [{name: TS_USERSPACE, value: 'false'}, {name: TS_ROUTES, valueFrom: {secretKeyRef: {name: gone, key: k}}}]\n",
+			"the announced routes of the Tailscale container tunnel in container ts", "TS_ROUTES: Secret edge/gone is not in the tree",
+		},
+		"Tailscale whose settings are all hidden": {
+			tailscale + "    envFrom: [{secretRef: {name: gone}}]\n",
+			"the user-space mode and announced routes of the Tailscale container tunnel in container ts", "Secret edge/gone is not in the tree",
+		},
+		"Tailscale in user space, with hidden routes": {
+			tailscale + "    env: [{name: TS_USERSPACE, value: 'true'}]\n    envFrom: [{secretRef: {name: gone}}]\n", "", "",
+		},
+		"nothing about forwarding": {server, "", ""},
+		"forwarding is on":         {writer("privileged: true", "sysctl -w net.ipv4.ip_forward=1") + server, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var said []string
+			found := false
+			for _, g := range factsOf(t, decode(t, "unit", deployment(tt.spec))).Gaps {
+				said = append(said, g.What+": "+g.Why)
+				found = found || tt.what != "" && g.What == tt.what && strings.Contains(g.Why, tt.why)
+			}
+			if found != (tt.what != "") || tt.what == "" && len(said) > 0 {
+				t.Errorf("gaps %q, want %q: %q", said, tt.what, tt.why)
+			}
+		})
 	}
 }

@@ -133,7 +133,7 @@ func (r *forwardingReader) tailscaleImage(c *containerView) (sets Known, says st
 	}
 	v4, v6 := false, false
 	sets = Absent
-	for _, key := range []string{"TS_ROUTES", "TS_DEST_IP", "TS_EXPERIMENTAL_DEST_DNS_NAME", "TS_TAILNET_TARGET_IP", "TS_TAILNET_TARGET_FQDN"} {
+	for _, key := range tailscaleRoutes() {
 		v := c.env(key)
 		switch {
 		case v.State == Absent || v.State == Present && strings.TrimSpace(v.Text) == "":

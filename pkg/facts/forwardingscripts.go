@@ -91,7 +91,7 @@ func (r *forwardingReader) scripts(c *containerView, commands []command) {
 // hidden notes a script that cannot be seen, if it could write.
 func (r *forwardingReader) hidden(c *containerView, ref source.Ref, why reason, when string) {
 	if c.canWrite() != Absent && when != "after" {
-		r.unseen = append(r.unseen, unseenScript{c.c.Name, ref, why})
+		r.unseen = append(r.unseen, unseenScript{container: c.c.Name, ref: ref, why: why})
 	}
 }
 
@@ -104,7 +104,7 @@ func (r *forwardingReader) opaqueProgram(c *containerView, commands []command) {
 	argv, entrypoint := c.argv()
 	if entrypoint && len(argv) == 0 {
 		if c.image.Family == nil && c.image.LookAlike == nil && !bareImage(c.image.Repository) && !helperImage(c.image.Repository) {
-			r.unseen = append(r.unseen, unseenScript{c.c.Name, c.c.ImageRef, runsUnseen(c.c.Image)})
+			r.unseen = append(r.unseen, unseenScript{container: c.c.Name, ref: c.c.ImageRef, why: runsUnseen(c.c.Image)})
 		}
 		return
 	}
@@ -121,10 +121,56 @@ func (r *forwardingReader) opaqueProgram(c *containerView, commands []command) {
 				}
 			}
 		}
-		if strings.HasSuffix(program, ".sh") && c.file(program).State == Absent {
-			r.unseen = append(r.unseen, unseenScript{c.c.Name, cmd.ref(), because(program+" lies in the image", writeInManifest)})
+		if c.file(program).State != Absent {
+			continue
+		}
+		if strings.HasSuffix(program, ".sh") || c.c.Stage == Init && c.unknownProgram(cmd, program) {
+			r.unseen = append(r.unseen, unseenScript{container: c.c.Name, ref: cmd.ref(), why: because(program+" lies in the image", writeInManifest)})
 		}
 	}
+}
+
+// unknownProgram: what an init container runs is neither a tool of the system nor
+// a program of a known image, and there for something.
+func (c *containerView) unknownProgram(cmd command, program string) bool {
+	if cmd.cmd == nil || !cmd.words[0].Known || program == "" {
+		return false
+	}
+	switch name := cmd.name(); {
+	case isInterpreter(name):
+		text := strings.Join(cmd.args(), " ") + cmd.cmd.HereDoc
+		return !containsWord(cmd.args(), "-c") && !containsWord(cmd.args(), "-e") || strings.Contains(text, "forward") || strings.Contains(text, "sysctl")
+	case c.image.Family != nil || c.image.LookAlike != nil:
+		return false
+	case strings.Contains(program, "/") && !inSystem(program):
+		return true
+	default:
+		return cmd.whole() && !bareImage(c.image.Repository) && !helperImage(c.image.Repository) && !isTool(name)
+	}
+}
+
+func isInterpreter(name string) bool {
+	name = strings.TrimRight(name, "0123456789.")
+	return containsWord([]string{"python", "perl", "ruby", "node", "php", "lua", "pwsh"}, name)
+}
+
+// inSystem: the program lies where a system keeps its own.
+func inSystem(program string) bool {
+	return containsWord([]string{"/bin", "/sbin", "/usr/bin", "/usr/sbin"}, path.Dir(program))
+}
+
+// isTool: a program that comes with systems and writes no forwarding, or is read
+// elsewhere.
+func isTool(name string) bool {
+	switch name {
+	case "[", "apk", "apt", "apt-get", "awk", "cat", "chmod", "chown", "chgrp", "conntrack", "cp", "curl", "cut", "date", "dd", "depmod", "dig", "echo",
+		"env", "ethtool", "false", "find", "getent", "grep", "head", "host", "hostname", "id", "ifconfig", "insmod", "install", "ip", "ip6tables",
+		"iptables", "iptables-legacy", "iptables-nft", "iptables-restore", "kill", "kubectl", "ln", "ls", "lsmod", "mkdir", "mknod", "modprobe", "mount",
+		"mv", "nc", "nft", "nslookup", "ping", "printenv", "printf", "ps", "rm", "rmdir", "route", "sed", "sleep", "sort", "stat", "sync", "sysctl",
+		"tail", "tar", "tc", "tee", "test", "touch", "tr", "true", "ulimit", "umount", "uname", "wait", "wc", "wget", "which", "xargs":
+		return true
+	}
+	return isShell(name)
 }
 
 // configHooks looks at PreUp and PostUp of WireGuard configurations and at the

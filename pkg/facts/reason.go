@@ -27,6 +27,7 @@ const (
 	writeTag        advice = "write a tag that tells it"
 	quoteIt         advice = "quote it"
 	writeOpenly     advice = "write it so that it is reached in any case, if it is"
+	writeSetting    advice = "write out what it sets"
 	// What stands elsewhere is linted together with the rest.
 	lintWithSecret    advice = "lint it together with that Secret, which needs no keys in it"
 	lintWithConfigMap advice = "lint it together with that ConfigMap"

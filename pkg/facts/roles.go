@@ -382,6 +382,21 @@ func (c *containerView) partOfFamily() (part, string) {
 		return c.partOfTailscale()
 	case "pod-gateway":
 		return c.partOfPodGateway()
+	case "cloudflare-warp":
+		return c.partOfWARP()
+	default:
+		return "", ""
+	}
+}
+
+// partOfWARP: it translates what others send through it when told to, whatever the
+// value is (FG C4).
+func (c *containerView) partOfWARP() (part, string) {
+	switch nat := c.env("WARP_ENABLE_NAT"); {
+	case nat.State == Unknown && c.setsKey("WARP_ENABLE_NAT"):
+		return partUnknown, "routes for others if WARP_ENABLE_NAT is set, which cannot be seen"
+	case nat.State == Present && nat.Text != "" && len(c.pod.applications()) == 0:
+		return partServer, "routes for others because WARP_ENABLE_NAT is set"
 	default:
 		return "", ""
 	}
@@ -390,9 +405,8 @@ func (c *containerView) partOfFamily() (part, string) {
 // partOfTailscale: a subnet router, exit node or proxy for the cluster routes
 // for others; anything else is a member of the tailnet (FG C6).
 func (c *containerView) partOfTailscale() (part, string) {
-	keys := []string{"TS_ROUTES", "TS_DEST_IP", "TS_EXPERIMENTAL_DEST_DNS_NAME", "TS_TAILNET_TARGET_IP", "TS_TAILNET_TARGET_FQDN"}
 	hidden := ""
-	for _, key := range keys {
+	for _, key := range tailscaleRoutes() {
 		v := c.env(key)
 		switch {
 		case strings.TrimSpace(v.Text) != "":

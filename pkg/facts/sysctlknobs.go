@@ -3,6 +3,8 @@ package facts
 import (
 	"path"
 	"strings"
+
+	"github.com/vpnlint/vpnlint/pkg/shell"
 )
 
 // knob is a property of a network namespace that sysctls decide and VPNs depend
@@ -43,6 +45,13 @@ func sysctlOf(name string) sysctl {
 	if found && strings.HasPrefix(name, "net.ipv4.conf.") {
 		partly := which != "all" && which != "eth0"
 		switch leaf {
+		case "forwarding":
+			// The kernel asks the interface that a packet comes in by. That of the
+			// pod's network alone is not enough; with others it may be.
+			if which != "eth0" {
+				return sysctl{forward4, true}
+			}
+			return sysctl{}
 		case "src_valid_mark":
 			return sysctl{validMark, partly}
 		case "rp_filter":
@@ -53,6 +62,15 @@ func sysctlOf(name string) sysctl {
 		return sysctl{withoutIPv6, which != "all.disable_ipv6"}
 	}
 	return sysctl{}
+}
+
+// sysctlWritten is what a write says about a knob. A wildcard of the shell stands
+// for conf.all as well.
+func sysctlWritten(set shell.Sysctl) sysctl {
+	if set.Everywhere() {
+		return sysctlOf(strings.ReplaceAll(set.Key, "*", "all"))
+	}
+	return sysctlOf(set.Key)
 }
 
 // normalSysctl spells a sysctl with dots; procfs paths and slashes are the same

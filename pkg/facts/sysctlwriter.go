@@ -45,9 +45,11 @@ func (w *sysctlWriter) command(cmd command, how string) {
 	}
 	w.moves(cmd)
 	for _, set := range shell.Sysctls(w.placed(cmd.cmd)) {
-		switch of := sysctlOf(set.Key); {
+		switch of := sysctlWritten(set); {
 		case set.File != "":
 			w.load(cmd, how, set)
+		case !set.KeyKnown:
+			w.r.hidden(w.c, cmd.ref(), because("which setting "+cmd.says()+" writes is known at run time only", writeSetting), w.r.when(w.c, cmd.script.Kind))
 		case of.knob != noKnob:
 			value := set.Value
 			if !set.Known && placeholder(value) == "" && !strings.Contains(value, "$") {
@@ -112,6 +114,9 @@ func (w *sysctlWriter) remember(cmd command) {
 		text = strings.ReplaceAll(strings.Join(cmd.args(), " "), `\n`, "\n")
 	case "cat", "tee":
 		text = input(cmd.cmd)
+	case "sed":
+		w.edits(cmd)
+		return
 	default:
 		return
 	}
@@ -126,6 +131,24 @@ func (w *sysctlWriter) remember(cmd command) {
 		for _, a := range assignments(text) {
 			target := path.Clean(target)
 			w.files[target] = append(w.files[target], setLine{set: a.set, value: a.value, by: cmd})
+		}
+	}
+}
+
+// edits: sed changes a line about forwarding in a file. What stands there
+// afterwards is not read.
+func (w *sysctlWriter) edits(cmd command) {
+	args := cmd.args()
+	inPlace := slices.ContainsFunc(args, func(a string) bool {
+		return strings.HasPrefix(a, "--in-place") || strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.Contains(a, "i")
+	})
+	if !inPlace {
+		return
+	}
+	target := path.Clean(args[len(args)-1])
+	for name, k := range map[string]knob{"ip_forward": forward4, "ipv4.conf.all.forwarding": forward4, "ipv6.conf.all.forwarding": forward6} {
+		if strings.Contains(strings.ReplaceAll(cmd.text(), `\`, ""), name) {
+			w.files[target] = append(w.files[target], setLine{set: sysctl{knob: k}, value: "$", by: cmd})
 		}
 	}
 }

@@ -24,12 +24,35 @@ func (r *tunnelReader) tailscale() {
 		t.UserSpace = Present
 	case userspace.State == Unknown:
 		t.UserSpace = Unknown
+		r.missed(r.whyEnv("TS_USERSPACE", userspace), userspace.Ref, aspectUserSpace)
+	}
+	if part, _ := r.c.partOfTailscale(); part != partServer && t.UserSpace != Present {
+		for _, key := range append(tailscaleRoutes(), "TS_EXTRA_ARGS") {
+			if v := r.c.env(key); v.State == Unknown {
+				r.missed(r.whyEnv(key, v), v.Ref, aspectAnnounced)
+				break
+			}
+		}
 	}
 	extra := r.c.env("TS_EXTRA_ARGS")
 	if !r.namesEnv("TS_EXTRA_ARGS") && extra.State == Unknown {
 		extra.Text = ""
 	}
 	r.tailscaleFlags(dashFlags(extra.Text), extra)
+}
+
+// tailscaleRoutes are the variables with which the image routes for others (FG C6).
+func tailscaleRoutes() []string {
+	return []string{"TS_ROUTES", "TS_DEST_IP", "TS_EXPERIMENTAL_DEST_DNS_NAME", "TS_TAILNET_TARGET_IP", "TS_TAILNET_TARGET_FQDN"}
+}
+
+// whyEnv is why a variable is not known: with its name where that is written, and
+// without where it may come with all the others of a Secret.
+func (r *tunnelReader) whyEnv(key string, v value) reason {
+	if r.namesEnv(key) {
+		return v.Why.of(key + ": ")
+	}
+	return v.Why
 }
 
 // tailscaleProxy reads a proxy of the operator, which configures it by a file of

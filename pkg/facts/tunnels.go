@@ -83,6 +83,8 @@ type tunnelReader struct {
 	nftHooks map[string]string
 	// hookSwitch: the kill switch is that of a hook or script.
 	hookSwitch bool
+	// missing is a rule that translates, and not the clients' pool.
+	missing *Switch
 	// resolverScripted: a hook or script writes the pod's resolver.
 	resolverScripted bool
 }
@@ -103,6 +105,8 @@ const (
 	aspectResolver   aspect = "resolver"
 	aspectKillSwitch aspect = "kill switch"
 	aspectMasquerade aspect = "masquerade"
+	aspectUserSpace  aspect = "user-space mode"
+	aspectAnnounced  aspect = "announced routes"
 )
 
 // newTunnelReader starts with what is true of any tunnel of which nothing was
@@ -149,6 +153,9 @@ func (r *tunnelReader) finish() Tunnel {
 	}
 	if t.Routes.FwMark && t.Routes.State == Present && r.family != nil {
 		t.MarkWrite = r.markWrite()
+	}
+	if m := &t.Masquerade; r.missing != nil && m.State == Absent && m.Ref == t.ContainerRef {
+		*m = *r.missing
 	}
 	r.input()
 	t.IPv6 = r.carriesIPv6()
@@ -253,6 +260,10 @@ func (r *tunnelReader) stateOf(a aspect) Known {
 		return r.t.Resolver.Rewrites
 	case aspectKillSwitch:
 		return r.t.KillSwitch.State
+	case aspectUserSpace:
+		return r.t.UserSpace
+	case aspectAnnounced:
+		return Unknown // noted only where it is
 	default:
 		return r.t.Masquerade.State
 	}
@@ -269,6 +280,10 @@ func (a aspect) rules() []string {
 		return []string{"VPN501"}
 	case aspectKillSwitch:
 		return []string{"VPN304"}
+	case aspectUserSpace:
+		return []string{"VPN101", "VPN108", "VPN112"}
+	case aspectAnnounced:
+		return []string{"VPN101", "VPN108"}
 	default:
 		return []string{"VPN109", "VPN110", "VPN111"}
 	}

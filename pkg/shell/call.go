@@ -106,7 +106,7 @@ func (e *eval) emit(cmd *Command, doc *hereDoc, ctx context) result {
 	cmd.Exec = ctx.exec
 	cmd.Tolerated = ctx.tolerated || !ctx.exec && !e.sh.errexit && !ctx.last
 	cmd.Wrappers = ctx.wrappers
-	cmd.OtherNetNS = ctx.otherNetNS
+	cmd.OtherNetNS, cmd.FirstNetNS = ctx.netns != ownNamespace, ctx.netns == firstNamespace
 	switch {
 	case doc == nil:
 	case doc.file != nil:
@@ -201,7 +201,7 @@ func (e *eval) dispatch(cmd *Command, doc *hereDoc, ctx context) result {
 	}
 	if inner, netns, ok := unwrap(name, args); ok {
 		ctx.wrappers = append(ctx.wrappers[:len(ctx.wrappers):len(ctx.wrappers)], name)
-		ctx.otherNetNS = ctx.otherNetNS || netns
+		ctx.netns = max(ctx.netns, netns)
 		e.depth++
 		res := e.dispatch(rest(cmd, inner), doc, ctx)
 		e.depth--

@@ -59,8 +59,11 @@ type Command struct {
 	// Wrappers are the names of the wrappers that were looked through, the
 	// outermost first. OtherNetNS: one of them enters another network namespace
 	// (nsenter -n, ip netns exec), so that it is not the pod's that it changes.
+	// FirstNetNS: that is the one of process 1 (nsenter -t 1 -n), which is the
+	// container's own unless it sees the node's processes.
 	Wrappers   []string
 	OtherNetNS bool
+	FirstNetNS bool
 	// Arg is the element of the argument vector in which the offsets count, 0
 	// for a script.
 	Arg int

@@ -32,7 +32,7 @@ func show(c *Command) string {
 		name string
 	}{
 		{c.Conditional, "if"}, {c.OrElse != nil, "or"}, {c.Loop, "loop"}, {c.LoopCondition, "until"}, {c.Awaited, "awaited"},
-		{c.Tolerated, "tolerated"}, {c.Background, "&"}, {c.Substituted, "$()"}, {c.Exec, "exec"}, {c.OtherNetNS, "netns"},
+		{c.Tolerated, "tolerated"}, {c.Background, "&"}, {c.Substituted, "$()"}, {c.Exec, "exec"}, {c.OtherNetNS && !c.FirstNetNS, "netns"}, {c.FirstNetNS, "netns of 1"},
 		{c.PipedFrom != nil, "|"},
 	} {
 		if f.on {
@@ -265,8 +265,13 @@ func TestParse(t *testing.T) {
 		},
 		{
 			name:   "another network namespace is not the pod's",
-			script: "nsenter -t 1 -n sysctl -w a=1; nsenter --target 1 --mount b; ip netns exec vpn c",
-			want:   "sysctl -w a=1 #tolerated #netns\nb #tolerated\nc #netns",
+			script: "nsenter -t 2 -n sysctl -w a=1; nsenter --target 1 --mount b; nsenter -t 1 -n ip netns exec vpn c; ip netns exec vpn d",
+			want:   "sysctl -w a=1 #tolerated #netns\nb #tolerated\nc #tolerated #netns\nd #netns",
+		},
+		{
+			name:   "that of process 1 may be the container's own",
+			script: "nsenter -t 1 -n a; nsenter -nt 1 b; nsenter -t1 -n c; nsenter --target=1 --net d; nsenter --net=/proc/1/ns/net e",
+			want:   "a #tolerated #netns of 1\nb #tolerated #netns of 1\nc #tolerated #netns of 1\nd #tolerated #netns of 1\ne #netns of 1",
 		},
 		{
 			name:   "shells inside of shells",

@@ -94,7 +94,7 @@ type context struct {
 	piped         *Command
 	redirects     []Redirect
 	wrappers      []string
-	otherNetNS    bool
+	netns         namespace
 	exec          bool
 }
 

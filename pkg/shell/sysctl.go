@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -27,6 +28,10 @@ type Sysctl struct {
 	Word Word
 }
 
+// Everywhere tells whether the write is to all that a wildcard of the shell stands
+// for, as in /proc/sys/net/ipv4/conf/*/forwarding, and to no unknown part of a name.
+func (s Sysctl) Everywhere() bool { return s.Word.Known && strings.Contains(s.Key, "*") }
+
 // sysctlRoot is where the kernel shows its settings as files.
 const sysctlRoot = "/proc/sys/"
 
@@ -45,7 +50,7 @@ func sysctlCommand(c *Command) []Sysctl {
 	if c.Name() != "sysctl" {
 		return nil
 	}
-	args := c.args()
+	args := append(c.args(), handedOver(c)...)
 	quiet, load := false, false
 	var out []Sysctl
 	var files []Word
@@ -95,11 +100,37 @@ func sysctlCommand(c *Command) []Sysctl {
 	return out
 }
 
-// assignmentOf reads key=value. The name may be known where the value is not.
+// handedOver are the words that xargs takes from standard input and gives to the
+// command; one that is unknown where the input is.
+func handedOver(c *Command) []Word {
+	if !slices.Contains(c.Wrappers, "xargs") {
+		return nil
+	}
+	at := c.Words[0]
+	from := func(text string) []Word {
+		var out []Word
+		for _, field := range strings.Fields(text) {
+			out = append(out, Word{Text: strings.Trim(field, `"'`), Known: true, Arg: at.Arg, Start: at.Start, End: at.End})
+		}
+		return out
+	}
+	switch text, known := "", false; {
+	case c.PipedFrom != nil:
+		if text, known = printed(c.PipedFrom); known {
+			return from(text)
+		}
+	case c.HereDoc != "" && c.HereDocKnown:
+		return from(c.HereDoc)
+	}
+	return []Word{{Text: "$", Arg: at.Arg, Start: at.Start, End: at.End}}
+}
+
+// assignmentOf reads key=value. The name may be known where the value is not; of
+// a word of which neither is, it may be any assignment.
 func assignmentOf(w Word) (Sysctl, bool) {
 	key, value, ok := strings.Cut(w.Text, "=")
 	if !ok {
-		return Sysctl{}, false
+		return Sysctl{Key: "*", Word: w}, !w.Known
 	}
 	s := Sysctl{Value: strings.Trim(strings.TrimSpace(value), `"'`), Word: w}
 	s.Key, s.KeyKnown = normalise(strings.TrimSpace(key), w.Known)

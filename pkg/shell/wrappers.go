@@ -60,15 +60,25 @@ var wrapperValues = map[string]string{
 	"dumb-init": "r", "runuser": "ug", "su-exec": "", "gosu": "", "catatonit": "g", "watch": "n", "strace": "eopsu",
 }
 
-// unwrap returns the command that a wrapper runs. netns tells whether it runs in
-// another network namespace.
-func unwrap(name string, args []Word) (inner []Word, netns, ok bool) {
+// namespace is the network namespace that a wrapper runs a command in.
+type namespace int
+
+const (
+	ownNamespace namespace = iota
+	// firstNamespace is that of process 1: the node's where the container sees the
+	// node's processes, else its own.
+	firstNamespace
+	otherNamespace
+)
+
+// unwrap returns the command that a wrapper runs, and in which network namespace.
+func unwrap(name string, args []Word) (inner []Word, netns namespace, ok bool) {
 	positional := 0
 	switch name {
 	case "command", "builtin":
 		for _, a := range args {
 			if a.Text == "-v" || a.Text == "-V" {
-				return nil, false, false
+				return nil, ownNamespace, false
 			}
 		}
 	case "time", "nohup", "setsid", "sudo", "doas", "nice", "ionice", "env", "stdbuf", "nsenter", "unshare", "setpriv",
@@ -76,12 +86,12 @@ func unwrap(name string, args []Word) (inner []Word, netns, ok bool) {
 	case "timeout", "chroot", "chrt", "taskset", "flock", "su-exec", "gosu", "s6-setuidgid":
 		positional = 1
 	case "busybox", "toybox":
-		return args, false, len(args) > 0 && !strings.HasPrefix(args[0].Text, "-")
+		return args, ownNamespace, len(args) > 0 && !strings.HasPrefix(args[0].Text, "-")
 	case "with-contenv":
 	case "ip":
 		return netnsExec(args)
 	default:
-		return nil, false, false
+		return nil, ownNamespace, false
 	}
 	values := wrapperValues[name]
 	i := 0
@@ -98,11 +108,8 @@ func unwrap(name string, args []Word) (inner []Word, netns, ok bool) {
 		if len(a) < 2 || a[0] != '-' {
 			break
 		}
-		if name == "nsenter" {
-			netns = netns || entersNet(a)
-		}
-		if name == "unshare" && (a == "-n" || strings.HasPrefix(a, "--net")) {
-			netns = true
+		if name == "nsenter" && entersNet(a) || name == "unshare" && (a == "-n" || strings.HasPrefix(a, "--net")) {
+			netns = otherNamespace
 		}
 		i++
 		switch {
@@ -115,9 +122,12 @@ func unwrap(name string, args []Word) (inner []Word, netns, ok bool) {
 			i++
 		}
 	}
+	if name == "nsenter" && netns == otherNamespace && ofFirstProcess(args[:i]) {
+		netns = firstNamespace
+	}
 	i += positional
 	if i >= len(args) {
-		return nil, false, false
+		return nil, ownNamespace, false
 	}
 	return args[i:], netns, true
 }
@@ -130,10 +140,27 @@ func entersNet(option string) bool {
 	return strings.ContainsAny(option, "na")
 }
 
-// netnsExec looks through "ip netns exec NAME command" and "ip -n NAME ...".
-func netnsExec(args []Word) (inner []Word, netns, ok bool) {
-	if len(args) > 3 && args[0].Text == "netns" && args[1].Text == "exec" {
-		return args[3:], true, true
+// ofFirstProcess: the options of nsenter name process 1, as -t 1 or by the file of
+// its network namespace.
+func ofFirstProcess(options []Word) bool {
+	for i, o := range options {
+		switch a := o.Text; {
+		case a == "--target=1", strings.HasSuffix(a, "=/proc/1/ns/net"), strings.HasSuffix(a, "n/proc/1/ns/net"):
+			return true
+		case strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.HasSuffix(a, "t1"):
+			return true
+		case i > 0 && a == "1":
+			before := options[i-1].Text
+			return before == "--target" || strings.HasPrefix(before, "-") && !strings.HasPrefix(before, "--") && strings.HasSuffix(before, "t")
+		}
 	}
-	return nil, false, false
+	return false
+}
+
+// netnsExec looks through "ip netns exec NAME command" and "ip -n NAME ...".
+func netnsExec(args []Word) (inner []Word, netns namespace, ok bool) {
+	if len(args) > 3 && args[0].Text == "netns" && args[1].Text == "exec" {
+		return args[3:], otherNamespace, true
+	}
+	return nil, ownNamespace, false
 }
