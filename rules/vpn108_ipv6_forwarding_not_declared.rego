@@ -62,12 +62,19 @@ findings contains finding if {
 
 # What a server gives to its clients, and what a member of a mesh announces. The
 # addresses of a mesh itself are nothing that it forwards to.
-six(tunnel) := [p | some p in array.concat(tunnel.pool, tunnel.addresses); contains(p.prefix, ":")] if {
+six(tunnel) := array.concat(pool, own) if {
 	tunnel.side == "server"
 	tunnel.user_space != "present"
+	pool := [p | some p in tunnel.pool; contains(p.prefix, ":")]
+	own := [p | some p in tunnel.addresses; contains(p.prefix, ":"); not within(p.prefix, pool)]
 }
 
 six(tunnel) := [p | some p in tunnel.advertised; contains(p.prefix, ":"); p.prefix != "::/0"] if {
 	tunnel.side != "server"
 	tunnel.user_space == "absent"
+}
+
+within(prefix, pool) if {
+	some p in pool
+	net.cidr_contains(p.prefix, prefix)
 }

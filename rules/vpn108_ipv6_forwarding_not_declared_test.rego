@@ -19,6 +19,13 @@ test_fires_for_an_address if {
 	count(vpn108.findings) == 1 with input as gateway({"addresses": testing.prefixes(["fd00:8::1/128"])})
 }
 
+# The server's own address says nothing that its pool does not.
+test_says_an_address_of_the_pool_once if {
+	some f in vpn108.findings with input as gateway(object.union(six, {"addresses": testing.prefixes(["fd00:8::1/128", "fd00:9::1/128"])}))
+	contains(f.message, "carries IPv6 (fd00:8::/64 and fd00:9::1/128)")
+	count(f.related) == 2
+}
+
 test_fires_for_an_advertised_route if {
 	count(vpn108.findings) == 1 with input as gateway({"side": "mesh", "advertised": testing.prefixes(["fd00:10:96::/112"])})
 }

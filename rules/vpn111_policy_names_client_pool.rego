@@ -28,7 +28,7 @@
 #     - the range is wider than the pool, or takes it out of a wider one (`except`)
 #     - the range is a destination
 #     - policy and gateway belong to different clusters
-#   remedy: "Name what the policy really sees, the gateway's pod (podSelector), or stop masquerading the pool."
+#   remedy: "Name what the policy really sees: the gateway's pod (a podSelector, with a namespaceSelector where it is in another namespace), or its node's address in a firewall outside. Or stop masquerading the pool."
 #   verify: [pool-capture]
 #   needs: [facts.policy_blocks, "facts.pods.role=gateway"]
 #   since: "0.1"

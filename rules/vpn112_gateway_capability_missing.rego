@@ -33,7 +33,7 @@
 #     - an image of which only the name speaks of a VPN
 #     - `NET_ADMIN` with the default capabilities
 #     - the container's privilege cannot be seen
-#   remedy: "Add NET_ADMIN to the container's capabilities (and mount /dev/net/tun where the image makes none), or choose a user-space mode."
+#   remedy: "Give the container what the message says it lacks: NET_ADMIN among its capabilities; MKNOD, or a mounted /dev/net/tun, where its image makes the device; user 0. Or choose a user-space mode of the image."
 #   verify: [tunnel-log]
 #   needs: [facts.pods.containers.data_plane]
 #   since: "0.1"

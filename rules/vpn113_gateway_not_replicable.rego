@@ -21,15 +21,15 @@
 #   claims:
 #     - F4: "a client whose packets reach another pod than its session is dropped there"
 #   fires: |
-#     A VPN server with a client pool has more than one replica, or is a Deployment whose rolling update
-#     starts the new pod before the old one ends, as it does by default, and its replicas share key and
-#     pool.
+#     A VPN server with a client pool has more than one replica, an autoscaler in the tree may give it
+#     more, or it is a Deployment whose rolling update starts the new pod before the old one ends, as it
+#     does by default, and its replicas share key and pool.
 #   silent: |
-#     - one replica, with `Recreate` or `maxSurge: 0`, or in a StatefulSet
+#     - one replica, with `Recreate` or `maxSurge: 0`, or in a StatefulSet; none
 #     - each replica has a volume of its own (a volume claim template that the server mounts)
 #     - members of a mesh, clients, proxies
 #     - whether the pod is a server cannot be seen
-#   remedy: "Keep one replica and use the strategy Recreate, or give each replica a key and pool of its own."
+#   remedy: "Keep one replica, in a Deployment with the strategy Recreate, or give each replica a key and pool of its own."
 #   verify: [replicas]
 #   needs: ["facts.pods.role=gateway", facts.pods.tunnels.pool]
 #   since: "0.1"
@@ -64,6 +64,11 @@ pools(shared) := sprintf("pools %s", [text.set_list(shared)]) if count(shared) >
 
 several(pod) := {{"ref": pod.replicas_ref, "says": sprintf("%d replicas run at once", [pod.replicas])}} if {
 	pod.replicas > 1
+} else := {{
+	"ref": pod.scaled.ref,
+	"says": sprintf("an autoscaler may run %s replicas at once", [pod.scaled.value]),
+}} if {
+	pod.scaled.state == "present"
 } else := {{
 	"ref": places.either(pod.surge.ref, pod.ref),
 	"says": sprintf("a rolling update with maxSurge %s%s runs old and new pods at once", [pod.surge.value, by_default(pod.surge)]),

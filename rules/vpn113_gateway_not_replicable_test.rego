@@ -31,6 +31,21 @@ test_fires_for_the_default_of_a_deployment if {
 	contains(f.message, "maxSurge 25%, the default, runs old and new pods at once")
 }
 
+scaled := {"scaled": {"state": "present", "value": "5", "ref": testing.ref("/maxReplicas")}}
+
+test_fires_for_an_autoscaler if {
+	some f in vpn113.findings with input as gateway(scaled)
+	f.ref == testing.ref("/maxReplicas")
+	contains(f.message, "an autoscaler may run 5 replicas at once, and all share")
+}
+
+test_fires_once_for_replicas_and_autoscaler if {
+	found := vpn113.findings with input as gateway(object.union(scaled, {"replicas": 2}))
+	count(found) == 1
+	some f in found
+	contains(f.message, "2 replicas run at once")
+}
+
 test_fires_once_for_both if {
 	count(vpn113.findings) == 1 with input as gateway(object.union(surge, {"replicas": 3}))
 }

@@ -117,7 +117,9 @@ func tooMany(ix *index, first *source.Object, limit int) *Facts {
 // forwarding on the role, captures on what the pod needs.
 func readPod(p *podView) {
 	p.pod.Tunnels = orEmpty(readTunnels(p))
-	p.pod.Role, p.pod.RoleWhy = readRole(p)
+	if p.pod.Role, p.pod.RoleWhy = readRole(p); p.pod.Role == Gateway {
+		p.pod.Scaled = p.ix.scaled(p.object)
+	}
 	readSysctls(p)
 	readPrivilegeNeeds(p)
 	readRejections(p)

@@ -148,7 +148,14 @@ func (r *tunnelReader) iptables(rule *shell.IPTablesRule, c command, iface strin
 		}
 		// What enters the tunnel itself is another matter than the way back of
 		// the clients.
-		if isInterface(rule.Out, iface) && !rule.Out.Negate || !r.hidesPool(rule.Source) {
+		switch {
+		case rule.IPv6 && r.handsOutIPv4():
+			return
+		case isInterface(rule.Out, iface) && !rule.Out.Negate:
+			r.misses(c, "translates what enters the tunnel, and not what clients send on")
+			return
+		case !r.hidesPool(rule.Source):
+			r.misses(c, "translates other addresses")
 			return
 		}
 		r.masquerades(c)
@@ -279,6 +286,19 @@ func (r *tunnelReader) hidesPool(from shell.Match) bool {
 		list = append(list, p.Prefix)
 	}
 	return cidrplan.Overlaps(list, prefixesAt(r.t.Pool)) != from.Negate
+}
+
+// handsOutIPv4: some of the client pool is IPv4, or it is not known.
+func (r *tunnelReader) handsOutIPv4() bool {
+	return len(r.t.Pool) == 0 || slices.ContainsFunc(r.t.Pool, func(p PrefixAt) bool { return !strings.Contains(p.Prefix, ":") })
+}
+
+// misses notes a rule that translates, but not the clients' pool: where nothing
+// else does, it is the one to correct.
+func (r *tunnelReader) misses(c command, why string) {
+	if state, _ := c.reached(); state != Absent && r.missing == nil {
+		r.missing = &Switch{State: Absent, Ref: c.ref(), Why: `"` + c.says() + `" ` + why}
+	}
 }
 
 // stopsOutside: the rule drops what would leave by another interface than the

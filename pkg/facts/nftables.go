@@ -195,7 +195,14 @@ func (r *tunnelReader) nftMasquerade(rule *shell.NFTRule, m shell.NFTMatch, c co
 	m.Out.Text = plus(m.Out.Text)
 	// What enters the tunnel itself is another matter than the way back of the
 	// clients.
-	if isInterface(m.Out, iface) && !m.Out.Negate || !r.hidesPool(m.Source) || rule.Family == "ip6" {
+	switch {
+	case rule.Family == "ip6":
+		return
+	case isInterface(m.Out, iface) && !m.Out.Negate:
+		r.misses(c, "translates what enters the tunnel, and not what clients send on")
+		return
+	case !r.hidesPool(m.Source):
+		r.misses(c, "translates other addresses")
 		return
 	}
 	r.masquerades(c)

@@ -4,6 +4,7 @@ import (
 	"path"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 
 	"github.com/vpnlint/vpnlint/pkg/images"
@@ -123,6 +124,7 @@ func newPodView(ix *index, t template, clusters []*Cluster, catalog *images.Cata
 	}
 	pod.Replicas, pod.ReplicasRef = replicasOf(top), top.get("spec", "replicas").ref()
 	pod.Surge = surgeOf(o)
+	pod.Scaled = Setting{State: Absent}
 	pod.RunsToCompletion = runsToCompletion(o)
 	pod.PerNode = o.Kind == "DaemonSet"
 	pod.Unit = path.Clean(o.Unit)
@@ -160,6 +162,9 @@ func surgeOf(o *source.Object) Setting {
 	if o.Kind != "Deployment" || isText && kind != "RollingUpdate" {
 		return none
 	}
+	if n, is := root(o).get("spec", "replicas").integer(); is && n == 0 {
+		return none // there is nothing to roll out
+	}
 	text, has := surge.scalar()
 	switch {
 	case !surge.exists():
@@ -170,6 +175,34 @@ func surgeOf(o *source.Object) Setting {
 	default:
 		return Setting{State: Present, Value: text, Ref: surge.ref()}
 	}
+}
+
+// scaled reads how many replicas an autoscaler may give a workload. KEDA takes 100
+// where nothing is said.
+func (ix *index) scaled(o *source.Object) Setting {
+	for _, kind := range []struct{ group, kind, most, otherwise string }{
+		{"autoscaling", "HorizontalPodAutoscaler", "maxReplicas", ""},
+		{"keda.sh", "ScaledObject", "maxReplicaCount", "100"},
+	} {
+		for _, by := range ix.ofKind(kind.group, kind.kind) {
+			spec := root(by).get("spec")
+			of, name := spec.get("scaleTargetRef", "kind").text(), spec.get("scaleTargetRef", "name").text()
+			if of == "" {
+				of = "Deployment"
+			}
+			if of != o.Kind || name != o.Name || by.Namespace != o.Namespace || ix.apart != nil && ix.apart(o, by) {
+				continue
+			}
+			most := spec.get(kind.most)
+			switch n, is := most.integer(); {
+			case is && n > 1:
+				return Setting{State: Present, Value: strconv.FormatInt(n, 10), Ref: most.ref()}
+			case !most.exists() && kind.otherwise != "":
+				return Setting{State: Present, Value: kind.otherwise, Ref: spec.ref()}
+			}
+		}
+	}
+	return Setting{State: Absent}
 }
 
 func replicasOf(top node) int {

@@ -155,3 +155,39 @@ func TestSourceChecks(t *testing.T) {
 		})
 	}
 }
+
+// A rule that translates something else is the one to correct, and what is said
+// about it is what it does.
+func TestMasqueradeThatMissesThePool(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ hook, at, why string }{
+		"into the tunnel": {
+			"iptables -t nat -A POSTROUTING -o %i -j MASQUERADE", "iptables -t nat -A POSTROUTING -o %i -j MASQUERADE",
+			`"iptables -t nat -A POSTROUTING -o %i -j MASQUERADE" translates what enters the tunnel, and not what clients send on`,
+		},
+		"of others": {
+			"iptables -t nat -A POSTROUTING -s 10.6.0.0/24 -o eth0 -j MASQUERADE", "iptables -t nat -A POSTROUTING -s 10.6.0.0/24 -o eth0 -j MASQUERADE",
+			`"iptables -t nat -A POSTROUTING -s 10.6.0.0/24 -o eth0 -j MASQUERADE" translates other addresses`,
+		},
+		"of others, by nft": {
+			"nft add rule ip nat postrouting ip saddr 10.6.0.0/24 masquerade", "nft add rule ip nat postrouting ip saddr 10.6.0.0/24 masquerade",
+			`"nft add rule ip nat postrouting ip saddr 10.6.0.0/24 masquerade" translates other addresses`,
+		},
+		"of IPv6": {"ip6tables -t nat -A POSTROUTING -o eth0 -j MASQUERADE", "", "no hook masquerades"},
+		"none":    {"true", "", "no hook masquerades"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, s := onlyPod(t, deployment("volumes: [{name: c, configMap: {name: conf}}]\ncontainers:\n  - {name: vpn, image: masipcat/wireguard-go, volumeMounts: [{name: c, mountPath: /etc/wireguard}]}\n")+
+				"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: conf, namespace: edge}\ndata:\n  wg0.conf: |\n    [Interface]\n    Address = 10.8.0.1/24\n    ListenPort = 51820\n    PostUp = "+tt.hook+
+				"\n    [Peer]\n    PublicKey = x\n    AllowedIPs = 10.8.0.2/32\n")
+			m := p.Tunnels[0].Masquerade
+			if m.State != Absent || m.Why != tt.why {
+				t.Fatalf("%+v, want %q", m, tt.why)
+			}
+			if tt.at != "" && s.at(t, m.Ref) != tt.at {
+				t.Errorf("points at %q, want %q", s.at(t, m.Ref), tt.at)
+			}
+		})
+	}
+}

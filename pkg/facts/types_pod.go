@@ -53,8 +53,10 @@ type Pod struct {
 	// ReplicasRef is the number, Surge how many pods a rolling update adds before
 	// the old ones end ("" for none), StatePerReplica a volume claim template that
 	// the VPN's container mounts.
+	// Scaled is the most that an autoscaler in view may run.
 	ReplicasRef     source.Ref `json:"replicas_ref"`
 	Surge           Setting    `json:"surge"`
+	Scaled          Setting    `json:"scaled"`
 	StatePerReplica bool       `json:"state_per_replica"`
 	// RunsToCompletion: Job, CronJob, and a Pod that is a hook or test of a chart,
 	// for Helm waits until it has succeeded.
