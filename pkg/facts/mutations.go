@@ -2,6 +2,7 @@ package facts
 
 import (
 	"encoding/json"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -23,6 +24,8 @@ type mutation struct {
 	// their labels.
 	namespaces, excluded []node
 	selector             node
+	// kinds are those of the objects that it changes, nil for all.
+	kinds map[string]bool
 }
 
 // readMutations finds the policies of Kyverno, Gatekeeper and Kubernetes itself
@@ -49,13 +52,14 @@ func readMutations(ix *index) []mutation {
 			add(mutation{
 				object: o, at: spec.get("location"), selector: match.get("labelSelector"),
 				namespaces: match.get("namespaces").texts(), excluded: match.get("excludedNamespaces").texts(),
+				kinds: appliedTo(spec.get("applyTo")),
 			}, spec.get("location"), spec.get("parameters"))
 		}
 	}
 	for group, kind := range map[string]string{"admissionregistration.k8s.io": "MutatingAdmissionPolicy", "policies.kyverno.io": "MutatingPolicy"} {
 		for _, o := range ix.ofKind(group, kind) {
 			spec := root(o).get("spec")
-			add(mutation{object: o, at: spec.get("mutations")}, spec.get("mutations"))
+			add(mutation{object: o, at: spec.get("mutations"), kinds: constrainedTo(spec.get("matchConstraints"))}, spec.get("mutations"))
 		}
 	}
 	slices.SortStableFunc(out, func(a, b mutation) int { return compareRefs(a.at.ref(), b.at.ref()) })
@@ -107,19 +111,81 @@ func kyvernoMatches(rule node) []mutation {
 	for _, m := range list {
 		resources := m.get("resources")
 		kinds := resources.get("kinds").texts()
-		if slices.ContainsFunc(kinds, func(n node) bool { return makesPods(path.Base(n.text())) }) {
-			out = append(out, mutation{namespaces: resources.get("namespaces").texts(), selector: resources.get("selector")})
+		if changed := kindsAmong(kinds, path.Base); len(changed) > 0 {
+			out = append(out, mutation{namespaces: resources.get("namespaces").texts(), selector: resources.get("selector"), kinds: changed})
 		}
 	}
 	return out
 }
 
-func makesPods(kind string) bool {
-	switch kind {
-	case "Pod", "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController", "Job", "CronJob", "*":
-		return true
+// podKinds are the kinds of objects that are pods or make them, with their API
+// groups.
+var podKinds = map[string]string{
+	"Pod": "", "ReplicationController": "", "Deployment": "apps", "StatefulSet": "apps", "DaemonSet": "apps", "ReplicaSet": "apps",
+	"Job": "batch", "CronJob": "batch",
+}
+
+// kindsAmong returns those of podKinds that a list names, after a reading of its
+// texts. What a template is to fill in may be any.
+func kindsAmong(names []node, read func(string) string) map[string]bool {
+	kinds := map[string]bool{}
+	for _, n := range names {
+		for kind := range podKinds {
+			if name := read(n.text()); name == kind || name == "*" || placeholder(n.text()) != "" {
+				kinds[kind] = true
+			}
+		}
 	}
-	return false
+	return kinds
+}
+
+// appliedTo reads the applyTo of a mutation of Gatekeeper.
+func appliedTo(list node) map[string]bool {
+	if len(list.items()) == 0 {
+		return nil
+	}
+	kinds := map[string]bool{}
+	for _, entry := range list.items() {
+		maps.Copy(kinds, kindsAmong(entry.get("kinds").texts(), func(name string) string { return name }))
+	}
+	return kinds
+}
+
+// constrainedTo reads the matchConstraints of a policy of Kubernetes itself, which
+// name resources: one for Jobs changes no pods of a Deployment. A policy without
+// any may be bound to all.
+func constrainedTo(constraints node) map[string]bool {
+	rules := constraints.get("resourceRules").items()
+	if len(rules) == 0 {
+		return nil
+	}
+	kinds := map[string]bool{}
+	for _, rule := range rules {
+		groups := rule.get("apiGroups").texts()
+		for _, n := range rule.get("resources").texts() {
+			for kind, group := range podKinds {
+				resource := n.text()
+				named := resource == "*" || resource == "*/*" || resource == strings.ToLower(kind)+"s" || placeholder(resource) != ""
+				if named && (len(groups) == 0 || slices.ContainsFunc(groups, func(g node) bool {
+					return g.text() == group || g.text() == "*" || placeholder(g.text()) != ""
+				})) {
+					kinds[kind] = true
+				}
+			}
+		}
+	}
+	return kinds
+}
+
+// changesKind reports whether the policy changes an object of a kind, or one that
+// Kubernetes makes of it on the way to its pods. An operator may make them of
+// anything.
+func (m mutation) changesKind(kind string) bool {
+	if _, known := podKinds[kind]; m.kinds == nil || !known {
+		return m.kinds == nil || len(m.kinds) > 0
+	}
+	made := map[string]string{"Deployment": "ReplicaSet", "CronJob": "Job"}[kind]
+	return m.kinds[kind] || m.kinds["Pod"] || m.kinds[made]
 }
 
 // concerns reports whether the policy may act on a pod.
@@ -130,7 +196,8 @@ func (m mutation) concerns(p *podView) bool {
 		return ok || err != nil || placeholder(pattern.text()) != ""
 	}
 	switch {
-	case p.ix.apart != nil && p.ix.apart(p.object, m.object),
+	case !m.changesKind(p.object.Kind),
+		p.ix.apart != nil && p.ix.apart(p.object, m.object),
 		m.object.Kind == "Policy" && normalNamespace(m.object.Namespace) != namespace,
 		len(m.namespaces) > 0 && !slices.ContainsFunc(m.namespaces, fits),
 		slices.ContainsFunc(m.excluded, fits),
