@@ -108,7 +108,7 @@ func chartFlags(f *pflag.FlagSet, l *loader.Options) {
 	f.StringVarP(&l.Namespace, "namespace", "n", "", "release `NAMESPACE` for charts (default \"default\")")
 	f.StringVar(&l.KubeVersion, "kube-version", "", "Kubernetes `VERSION` for charts (default \""+loader.DefaultKubeVersion+"\")")
 	f.StringArrayVar(&l.APIVersions, "api-versions", nil, "API `GROUP/VERSION` that charts may find (repeatable)")
-	f.Var(chartsValue{&l.Charts}, "chart", "chart that HelmReleases, Applications and helmCharts install: `NAME=PATH` of a copy (repeatable)")
+	f.Var(chartsValue{&l.Charts}, "chart", "chart that others depend on, or that HelmReleases, Applications and helmCharts install: `NAME=PATH` of a copy (repeatable)")
 }
 
 func isolateFlag(f *pflag.FlagSet, isolate *bool) {

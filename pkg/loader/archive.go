@@ -134,6 +134,7 @@ type chartAt struct {
 	// readings are what its renders have in common; nil for a chart that is
 	// rendered once.
 	readings *chartReadings
+	given    map[string]target // copies of charts for dependencies that it lacks
 }
 
 // openChart finds out whether the chart at a tree path is packed, and reads it

@@ -152,7 +152,7 @@ func (r *chartRun) render() rendered {
 		return r.refused(read.err)
 	}
 	c := copyChart(read.loaded.chart)
-	r.loaded = &loadedChart{chart: c, sources: read.loaded.sources, files: read.loaded.files}
+	r.loaded = &loadedChart{chart: c, sources: read.loaded.sources, files: read.loaded.files, copies: read.loaded.copies}
 	if strings.EqualFold(c.Metadata.Type, "library") {
 		return r.out // it has no objects of its own; charts that use it are rendered with it
 	}

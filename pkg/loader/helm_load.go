@@ -56,6 +56,13 @@ type loadedChart struct {
 	chart   *chart.Chart
 	sources map[*chart.File]*chartSource // by each chart's first raw file
 	files   map[*chart.File]*source.File // templates and other files
+	copies  []givenCopy
+}
+
+// givenCopy is a copy of a dependency, from outside the tree of the chart.
+type givenCopy struct {
+	below string          // what the paths of its files begin with
+	at    source.Location // the dependency that it stands in for
 }
 
 func (l *loadedChart) sourceOf(c *chart.Chart) *chartSource {
@@ -85,8 +92,10 @@ type chartReader struct {
 	used   []string
 	total  int64
 	packed bool // the chart is an archive
-	// local are the directories of file:// dependencies that are being read.
+	// local are the directories of file:// dependencies, and the names of given ones,
+	// that are being read.
 	local []string
+	given map[string]target // copies of charts that the user names
 }
 
 var (
@@ -265,6 +274,7 @@ func (r *chartReader) build(files map[string]*source.File, src *chartSource, dep
 		c.AddDependency(sub)
 	}
 	r.localDependencies(c, src, depth)
+	r.givenDependencies(c, src, depth)
 	return c, nil
 }
 
@@ -411,6 +421,94 @@ func (r *chartReader) localDependencies(c *chart.Chart, src *chartSource, depth 
 			c.AddDependency(sub)
 		}
 	}
+}
+
+// givenDependencies loads dependencies that the chart does not hold and of which
+// the user names a copy. The copy is taken whatever version it has, as for a
+// release: Helm must not leave it out.
+func (r *chartReader) givenDependencies(c *chart.Chart, src *chartSource, depth int) {
+	for _, d := range src.listed {
+		copied, ok := r.given[d.name]
+		if !ok || slices.Contains(r.local, d.name) || slices.ContainsFunc(c.Dependencies(), func(sub *chart.Chart) bool { return sub.Name() == d.name }) {
+			continue
+		}
+		r.local = append(r.local, d.name)
+		sub, err := r.givenChart(copied, d.at, depth+1)
+		r.local = r.local[:len(r.local)-1]
+		if err != nil {
+			r.gap(finding.Unreadable, d.at, "the copy of the dependency "+d.name+" in "+copied.scan.t.display(copied.path)+" could not be loaded", err.Error(), "the chart was rendered without it")
+			continue
+		}
+		if sub.Name() != d.name {
+			continue
+		}
+		for _, meta := range c.Metadata.Dependencies {
+			if meta.Name == d.name && sub.Metadata.Version != "" {
+				meta.Version = sub.Metadata.Version
+			}
+		}
+		c.AddDependency(sub)
+	}
+}
+
+func (r *chartReader) givenChart(copied target, fixed source.Location, depth int) (*chart.Chart, error) {
+	at, gap := openChart(copied.scan.t, copied.path, r.limits)
+	if gap != nil {
+		return nil, errors.New(gap.Why)
+	}
+	if at.packed != nil {
+		// Its files have no place, so whatever points into them points at the
+		// dependency.
+		return r.build(at.packed, &chartSource{fixed: &fixed}, depth)
+	}
+	there := &chartReader{ctx: r.ctx, t: at.t, limits: r.limits, out: r.out, local: r.local, given: r.given}
+	c, err := there.localChart(at.dir, depth)
+	r.total += there.total
+	r.gaps = append(r.gaps, there.gaps...)
+	if at.t != r.t {
+		r.out.copies = append(r.out.copies, givenCopy{at.t.display(at.dir) + "/", fixed})
+	}
+	return c, err
+}
+
+// copiedOrigin is the Origin of an object of a chart with copies of dependencies:
+// what to change stands in the chart's own values where one decides, else with the
+// dependency, and not in the copy.
+type copiedOrigin struct {
+	inner  source.Origin
+	copies []givenCopy
+}
+
+// Locate implements source.Origin.
+func (o copiedOrigin) Locate(r source.Ref) source.Provenance {
+	p := o.inner.Locate(r)
+	at, ok := o.of(p.Primary)
+	if !ok {
+		return p
+	}
+	at.Precision = at.Precision.Worse(source.Parent)
+	for _, v := range p.Values {
+		if _, copied := o.of(v.At); v.At.File != "" && !copied {
+			at = v.At
+			if p.Primary.Precision != source.Exact || r.End > 0 {
+				at.Precision = at.Precision.Worse(source.Action)
+			}
+			break
+		}
+	}
+	p.Via = append(slices.Clip(p.Via), source.Note{At: p.Primary, Says: "written by this template"})
+	p.Primary = at
+	return p
+}
+
+// of returns the dependency whose copy holds a place.
+func (o copiedOrigin) of(at source.Location) (source.Location, bool) {
+	for _, c := range o.copies {
+		if strings.HasPrefix(at.File, c.below) {
+			return c.at, true
+		}
+	}
+	return source.Location{}, false
 }
 
 func (r *chartReader) localChart(dir string, depth int) (*chart.Chart, error) {

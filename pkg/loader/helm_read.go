@@ -92,6 +92,11 @@ func (r *chartRun) decode(f *source.File, m textMap, u unit) {
 			o.Origin = packedOrigin{inner: o.Origin, archive: archive}
 		}
 	}
+	if len(r.loaded.copies) > 0 {
+		for _, o := range objects {
+			o.Origin = copiedOrigin{o.Origin, r.loaded.copies}
+		}
+	}
 	r.out.objects = append(r.out.objects, objects...)
 	r.out.gaps = append(r.out.gaps, gaps...)
 }

@@ -132,7 +132,7 @@ func (r *chartRun) missingDependencies(c *chart.Chart) {
 		r.gap(finding.Gap{
 			Kind: finding.Unreadable, File: d.at.File, Line: d.at.Span.Start.Line,
 			What:        fmt.Sprintf("the dependency %s %s is not in charts/", name, d.version),
-			Why:         "nothing is downloaded; run helm dependency build " + r.t.display(r.dir) + ", or turn the dependency off",
+			Why:         "nothing is downloaded; run helm dependency build " + r.t.display(r.dir) + ", give a copy of it with --chart " + d.name + "=PATH, or turn the dependency off",
 			Consequence: "its objects are missing from this report; the rest of the chart was rendered without it",
 		})
 	}

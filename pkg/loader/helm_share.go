@@ -21,6 +21,8 @@ import (
 // chartShelf keeps the charts that one run has opened. It is safe for concurrent
 // use; a nil shelf keeps nothing.
 type chartShelf struct {
+	given map[string]target // copies of charts that the user names
+
 	mu     sync.Mutex
 	opened map[shelfKey]func() (chartAt, *finding.Gap)
 	values map[string]func() (bundledValues, error)
@@ -40,8 +42,9 @@ type shelfKey struct {
 	dir string
 }
 
-func newChartShelf() *chartShelf {
+func newChartShelf(given map[string]target) *chartShelf {
 	return &chartShelf{
+		given:  given,
 		opened: map[shelfKey]func() (chartAt, *finding.Gap){}, values: map[string]func() (bundledValues, error){},
 		files: map[shelfKey]func() (*source.File, error){}, objects: map[*source.File]func() decodedFile{},
 	}
@@ -53,7 +56,11 @@ func (s *chartShelf) open(t *tree, name string, limits Limits) (chartAt, *findin
 		return openChart(t, name, limits)
 	}
 	return once(&s.mu, s.opened, shelfKey{t, path.Clean(name)}, func() func() (chartAt, *finding.Gap) {
-		return sync.OnceValues(func() (chartAt, *finding.Gap) { return openChart(t, name, limits) })
+		return sync.OnceValues(func() (chartAt, *finding.Gap) {
+			at, gap := openChart(t, name, limits)
+			at.given = s.given
+			return at, gap
+		})
 	})()
 }
 
@@ -136,7 +143,7 @@ func (s *chartReadings) chart(ctx context.Context, at chartAt, limits Limits) *c
 	if s.read != nil {
 		return s.read
 	}
-	reader := &chartReader{ctx: ctx, t: at.t, limits: limits, out: &loadedChart{
+	reader := &chartReader{ctx: ctx, t: at.t, limits: limits, given: at.given, out: &loadedChart{
 		sources: map[*chart.File]*chartSource{}, files: map[*chart.File]*source.File{},
 	}}
 	c, err := reader.readAt(at)

@@ -48,7 +48,7 @@ spec: {hostNetwork: {{ .Values.host }}, hostname: {{ .Values.imported | quote }}
 		t.Fatal(err)
 	}
 	defer tree.close()
-	shelf := newChartShelf()
+	shelf := newChartShelf(nil)
 	render := func(set ...string) *source.Object {
 		t.Helper()
 		at, gap := shelf.open(tree, ".", DefaultLimits())
@@ -128,7 +128,7 @@ namePrefix: two-
 		t.Fatal(err)
 	}
 	defer tree.close()
-	opts := Options{Dir: dir, shelf: newChartShelf()}
+	opts := Options{Dir: dir, shelf: newChartShelf(nil)}
 	var bases []*source.File
 	for _, name := range []string{"one", "two"} {
 		out := renderKustomization(t.Context(), tree, readKustGraph(tree, name, opts), opts)

@@ -73,7 +73,8 @@ func Load(ctx context.Context, paths []string, opts Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts.shelf, opts.charts = newChartShelf(), map[string]target{}
+	opts.charts = map[string]target{}
+	opts.shelf = newChartShelf(opts.charts)
 	opts.Limits.budget = newBudget(opts.Limits)
 	l := &load{opts: opts, trees: map[string]*treeScan{}, result: Result{Files: map[string]*source.File{}}}
 	defer l.close()

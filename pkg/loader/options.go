@@ -50,7 +50,7 @@ type Options struct {
 
 	// Charts are paths of charts by name: directories or archives that GitOps
 	// objects, and entries of helmCharts whose chart is not in the tree, install
-	// under that name.
+	// under that name, or that charts depend on.
 	Charts map[string]string
 
 	// Workers is the number of charts and files handled at once; 0: GOMAXPROCS.
