@@ -37,6 +37,8 @@ type kustGraph struct {
 	refusals  []finding.Gap
 	// left are resources that are built without.
 	left []finding.Gap
+	// texts are the copies that the library gets in part, by tree path.
+	texts map[string]string
 	// lost is what was left out with them.
 	lost []string
 	// remarks are what else is to be said of the kustomization files.
@@ -97,6 +99,7 @@ func withoutDeprecations(n *kustNode, files map[string]*source.File) types.Kusto
 		k.Resources = append(k.Resources, h.resourceName())
 	}
 	k.HelmCharts, k.HelmGlobals = nil, nil
+	k.Generators = kept(n, "generators", k.Generators)
 	k.Patches = kept(n, "patches", k.Patches)
 	k.ConfigMapGenerator, k.SecretGenerator = kept(n, "configMapGenerator", k.ConfigMapGenerator), kept(n, "secretGenerator", k.SecretGenerator)
 	k.FixKustomization()
@@ -348,6 +351,11 @@ func looksRemote(entry string) bool {
 // entry checks that an entry is an existing path inside the tree and returns
 // its tree path.
 func (r *kustReader) entry(n *kustNode, field, entry string, at *yaml.Node) (string, bool) {
+	return r.entryIn(n.dir, n, field, entry, at)
+}
+
+// entryIn is entry for one that is relative to the directory dir.
+func (r *kustReader) entryIn(dir string, n *kustNode, field, entry string, at *yaml.Node) (string, bool) {
 	quoted := fmt.Sprintf("%s entry %q", field, entry)
 	switch {
 	case entry == "":
@@ -360,7 +368,7 @@ func (r *kustReader) entry(n *kustNode, field, entry string, at *yaml.Node) (str
 		r.refuse(n, at, quoted+" is an absolute path; write it relative to this file")
 		return "", false
 	}
-	name := path.Join(n.dir, entry)
+	name := path.Join(dir, entry)
 	if name == ".." || strings.HasPrefix(name, "../") {
 		r.refuse(n, at, fmt.Sprintf("%s leads out of the tree %s; run from a directory that encloses it, or vendor it into the tree", quoted, r.t.display(".")))
 		return "", false
@@ -578,6 +586,9 @@ func (r *kustReader) plugins(n *kustNode, field string, entries []string, stack 
 	for i, entry := range entries {
 		at := n.field(field, strconv.Itoa(i))
 		if isInline(entry) {
+			if field == "generators" {
+				entry = r.inflations(n, i, nil, "", entry)
+			}
 			r.pluginText(n, field, entry, at)
 			continue
 		}
@@ -590,7 +601,16 @@ func (r *kustReader) plugins(n *kustNode, field string, entries []string, stack 
 			continue
 		}
 		r.copy(name)
-		r.pluginFile(n, field, name, at)
+		f, err := r.t.readFile(name)
+		if err != nil {
+			r.refuse(n, at, err.Error())
+			continue
+		}
+		text := f.Text()
+		if field == "generators" {
+			text = r.inflations(n, i, f, name, text)
+		}
+		r.pluginText(n, field, text, at)
 	}
 }
 
@@ -623,20 +643,28 @@ func (r *kustReader) plugin(n *kustNode, field string, config map[string]any, at
 	kind, _ := config["kind"].(string)
 	meta, _ := config["metadata"].(map[string]any)
 	annotations, _ := meta["annotations"].(map[string]any)
-	for key := range annotations {
-		if strings.Contains(key, "config.kubernetes.io/function") || strings.Contains(key, "config.k8s.io/function") {
-			r.refuse(n, at, fmt.Sprintf("%s runs the function %q as a program or container, which is never done; lint the output of kustomize build", field, kind))
-			return
-		}
+	if runsFunction(annotations) {
+		r.refuse(n, at, fmt.Sprintf("%s runs the function %q as a program or container, which is never done; lint the output of kustomize build", field, kind))
+		return
 	}
 	switch {
-	case kind == "HelmChartInflationGenerator":
-		r.refuse(n, at, field+" runs the helm program, which is never done; lint the chart itself, or the output of kustomize build --enable-helm")
+	case kind == inflationGenerator:
+		r.refuse(n, at, field+" runs the helm program, which is never done; list it among the generators of a kustomization or use helmCharts, with the chart in the tree")
 	case config["apiVersion"] != "builtin" || !slices.Contains(krusty.GetBuiltinPluginNames(), kind):
 		r.refuse(n, at, fmt.Sprintf("%s uses the plug-in %q, which is not built into kustomize and never run; lint the output of kustomize build", field, kind))
 	default:
 		r.pluginPaths(n, field, config, at)
 	}
+}
+
+// runsFunction reports whether annotations make a program or a container of a plug-in.
+func runsFunction(annotations map[string]any) bool {
+	for key := range annotations {
+		if strings.Contains(key, "config.kubernetes.io/function") || strings.Contains(key, "config.k8s.io/function") {
+			return true
+		}
+	}
+	return false
 }
 
 // pluginPaths checks and copies the files that a built-in plug-in's

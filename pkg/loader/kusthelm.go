@@ -2,6 +2,7 @@ package loader
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
 	"sigs.k8s.io/kustomize/api/types"
 	sigsyaml "sigs.k8s.io/yaml"
 
@@ -17,26 +19,50 @@ import (
 	"github.com/vpnlint/vpnlint/pkg/source"
 )
 
-// kustHelm is an entry of helmCharts. Kustomize runs the helm program for it; we
-// render the chart ourselves and give the library the objects as a resource.
+// kustHelm is an entry of helmCharts, or a generator that does the same. Kustomize
+// runs the helm program for it; we render the chart ourselves and give the library
+// the objects as a resource.
 type kustHelm struct {
-	spec    types.HelmChart
+	spec types.HelmChart
+	// in is the file of the entry, keys lead to it there.
+	in      *kustNode
+	keys    []string
 	at      *tree    // that holds the chart
 	dir     string   // tree path of the chart
 	missing bool     // there is no chart
 	files   []string // tree paths of the values files: the first is valuesFile, "" if not given
-	index   int
+	index   int      // among those of the kustomization
 }
 
 // helmChart checks entry i of helmCharts.
 func (r *kustReader) helmChart(n *kustNode, i int) {
-	spec := n.spec.HelmCharts[i]
-	item := strconv.Itoa(i)
-	at := n.field("helmCharts", item)
-	home := types.HelmDefaultHome
-	if g := n.spec.HelmGlobals; g != nil && g.ChartHome != "" {
+	home, at := "", n.field("helmGlobals", "chartHome")
+	if g := n.spec.HelmGlobals; g != nil {
 		home = g.ChartHome
 	}
+	r.inflate(n, kustHelm{spec: n.spec.HelmCharts[i], in: n, keys: []string{"helmCharts", strconv.Itoa(i)}}, home, at)
+}
+
+// field is the node of a field of the entry.
+func (h kustHelm) field(keys ...string) *yaml.Node { return h.in.field(h.path(keys...)...) }
+
+func (h kustHelm) pointer(keys ...string) string { return h.in.pointer(h.path(keys...)...) }
+
+func (h kustHelm) path(keys ...string) []string { return append(slices.Clip(h.keys), keys...) }
+
+// title is what messages call the entry.
+func (h kustHelm) title() string {
+	if len(h.keys) > 0 && h.keys[0] == "helmCharts" {
+		return "a helmCharts entry"
+	}
+	return "the generator " + inflationGenerator
+}
+
+// inflate checks an entry of the kustomization n that renders a chart of the
+// directory home, which stands at homeAt.
+func (r *kustReader) inflate(n *kustNode, h kustHelm, home string, homeAt *yaml.Node) {
+	spec, at := h.spec, h.field()
+	home = cmp.Or(home, types.HelmDefaultHome)
 	dir := path.Join(n.dir, home)
 	if spec.Version != "" && spec.Repo != "" {
 		dir = path.Join(dir, spec.Name+"-"+spec.Version) // where kustomize puts what it pulls
@@ -44,28 +70,34 @@ func (r *kustReader) helmChart(n *kustNode, i int) {
 	dir = path.Join(dir, spec.Name)
 	switch {
 	case spec.Name == "":
-		r.refuse(n, at, "a helmCharts entry has no name; name its chart")
+		r.refuse(h.in, at, h.title()+" has no name; name its chart")
 		return
 	case path.IsAbs(home):
-		r.refuse(n, n.field("helmGlobals", "chartHome"), fmt.Sprintf("the chartHome %q is an absolute path; write it relative to this file", home))
+		r.refuse(h.in, homeAt, fmt.Sprintf("the chartHome %q is an absolute path; write it relative to this file", home))
 		return
 	case !slices.Contains([]string{"", "merge", "override", "replace"}, spec.ValuesMerge):
-		r.refuse(n, n.field("helmCharts", item, "valuesMerge"), fmt.Sprintf("the valuesMerge %q of a helmCharts entry is none of merge, override and replace; correct it", spec.ValuesMerge))
+		r.refuse(h.in, h.field("valuesMerge"), fmt.Sprintf("the valuesMerge %q of %s is none of merge, override and replace; correct it", spec.ValuesMerge, h.title()))
 		return
 	}
-	h := kustHelm{spec: spec, at: r.t, dir: dir, files: []string{""}, index: i, missing: !r.t.isFile(path.Join(dir, "Chart.yaml"))}
+	h.at, h.dir, h.files, h.index, h.missing = r.t, dir, []string{""}, len(n.helm), !r.t.isFile(path.Join(dir, "Chart.yaml"))
 	if given, ok := r.charts[spec.Name]; ok && h.missing {
 		h.at, h.dir, h.missing = given.scan.t, given.path, false
+	}
+	if h.missing && spec.ReleaseName != "" && slices.ContainsFunc(n.helm, func(other kustHelm) bool {
+		return other.spec.Name == spec.Name && other.spec.ReleaseName == spec.ReleaseName && other.spec.Namespace == spec.Namespace
+	}) {
+		r.refuse(h.in, at, fmt.Sprintf("%s renders the chart %s as the release %s, which another does already; leave one of the two, kustomize build fails in the same way", h.title(), spec.Name, spec.ReleaseName))
+		return
 	}
 	for j, entry := range append([]string{spec.ValuesFile}, spec.AdditionalValuesFiles...) {
 		if entry == "" {
 			continue
 		}
-		at := n.field("helmCharts", item, "valuesFile")
+		at := h.field("valuesFile")
 		if j > 0 {
-			at = n.field("helmCharts", item, "additionalValuesFiles", strconv.Itoa(j-1))
+			at = h.field("additionalValuesFiles", strconv.Itoa(j-1))
 		}
-		name, ok := r.entry(n, "helmCharts values file", entry, at)
+		name, ok := r.entryIn(n.dir, h.in, "helmCharts values file", entry, at)
 		if !ok {
 			return
 		}
@@ -108,7 +140,7 @@ func (h kustHelm) order() []string {
 }
 
 // render renders the chart with the values that the entry gives.
-func (h kustHelm) render(ctx context.Context, t *tree, n *kustNode, opts Options) rendered {
+func (h kustHelm) render(ctx context.Context, t *tree, opts Options) rendered {
 	set := valueSet{name: DefaultSet}
 	read := func(name string) *finding.Gap {
 		f, err := t.readFile(name)
@@ -119,7 +151,7 @@ func (h kustHelm) render(ctx context.Context, t *tree, n *kustNode, opts Options
 		set.bundled = append(set.bundled, bundledValues{file: withoutBOM(f)})
 		return nil
 	}
-	inlined := h.inlineFile(n)
+	inlined := h.inlineFile()
 	inline := func() {
 		if inlined != nil {
 			set.bundled = append(set.bundled, bundledValues{file: inlined})
@@ -129,8 +161,8 @@ func (h kustHelm) render(ctx context.Context, t *tree, n *kustNode, opts Options
 		if err != nil {
 			text = []byte("{}") // it came out of YAML and goes into it
 		}
-		at := n.origin.Locate(source.Ref{Pointer: n.pointer("helmCharts", strconv.Itoa(h.index), "valuesInline")}).Primary
-		set.bundled = append(set.bundled, bundledValues{file: source.NewFile(n.file.Path(), string(text)), fixed: &at})
+		at := h.in.origin.Locate(source.Ref{Pointer: h.pointer("valuesInline")}).Primary
+		set.bundled = append(set.bundled, bundledValues{file: source.NewFile(h.in.file.Path(), string(text)), fixed: &at})
 	}
 	for _, name := range h.order() {
 		if name == inlineValues {
@@ -172,11 +204,11 @@ func (h kustHelm) render(ctx context.Context, t *tree, n *kustNode, opts Options
 	return out
 }
 
-// inlineFile returns the kustomization as a file of the values that it gives the
+// inlineFile returns the file of the entry as one of the values that it gives the
 // chart: all else is blank, so that every value stands where it is written. It is
 // nil where the values cannot be told apart so.
-func (h kustHelm) inlineFile(n *kustNode) *source.File {
-	keys := []string{"helmCharts", strconv.Itoa(h.index), "valuesInline"}
+func (h kustHelm) inlineFile() *source.File {
+	n, keys := h.in, h.path("valuesInline")
 	if len(h.spec.ValuesInline) == 0 || !n.has(keys...) {
 		return nil
 	}
@@ -233,7 +265,7 @@ func renderHelm(ctx context.Context, t *tree, g *kustGraph, opts Options) (map[*
 				objects[n] = append(objects[n], nil)
 				continue
 			}
-			r := h.render(ctx, t, n, opts)
+			r := h.render(ctx, t, opts)
 			objects[n] = append(objects[n], r.objects)
 			out.gaps = append(out.gaps, r.gaps...)
 			out.files = append(out.files, r.files...)

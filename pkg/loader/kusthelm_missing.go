@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/vpnlint/vpnlint/pkg/finding"
 	"github.com/vpnlint/vpnlint/pkg/source"
@@ -22,7 +21,7 @@ func isInflation(o *source.Object) bool {
 // inflation returns the object that stands for an entry, with its values under
 // valuesInline. changed: the kustomization changes what the chart makes.
 func (h kustHelm) inflation(t *tree, g *kustGraph, n *kustNode, values *releaseValues, changed bool) *source.Object {
-	entry := n.pointer("helmCharts", strconv.Itoa(h.index))
+	entry := h.pointer()
 	name, namespace := cmp.Or(h.spec.ReleaseName, h.spec.Name), cmp.Or(g.root.spec.Namespace, n.spec.Namespace, h.spec.Namespace)
 	return &source.Object{
 		APIVersion: inflationAPI, Kind: source.ChartEntryKind, Name: name, Namespace: namespace,
@@ -33,17 +32,16 @@ func (h kustHelm) inflation(t *tree, g *kustGraph, n *kustNode, values *releaseV
 		},
 		Unit: t.display(g.dir), Input: source.Kustomization,
 		Origin: &inflationOrigin{
-			entry: pinned{n.origin, entry}, name: pinned{n.origin, n.pointer("helmCharts", strconv.Itoa(h.index), "name")}, values: values,
+			entry: pinned{h.in.origin, entry}, name: pinned{h.in.origin, h.pointer("name")}, values: values,
 		},
 	}
 }
 
 // values merges those of the entry's files and its own.
-func (h kustHelm) values(t *tree, n *kustNode, opts Options) (*releaseValues, []*source.File, *finding.Gap) {
+func (h kustHelm) values(t *tree, opts Options) (*releaseValues, []*source.File, *finding.Gap) {
 	limits := opts.Limits.withDefaults()
-	entry := strconv.Itoa(h.index)
 	values := &releaseValues{merged: map[string]any{}, top: func() source.Provenance {
-		return n.origin.Locate(source.Ref{Pointer: n.pointer("helmCharts", entry)})
+		return h.in.origin.Locate(source.Ref{Pointer: h.pointer()})
 	}}
 	var files []*source.File
 	refuse := func(gap finding.Gap) (*releaseValues, []*source.File, *finding.Gap) {
@@ -52,7 +50,7 @@ func (h kustHelm) values(t *tree, n *kustNode, opts Options) (*releaseValues, []
 	}
 	for _, name := range h.order() {
 		if name == inlineValues {
-			values.add(releaseLayer{by: "valuesInline", tree: h.inlineTree(n, limits), origin: n.origin, base: n.pointer("helmCharts", entry, "valuesInline")})
+			values.add(releaseLayer{by: "valuesInline", tree: h.inlineTree(limits), origin: h.in.origin, base: h.pointer("valuesInline")})
 			continue
 		}
 		f, err := opts.shelf.file(t, name)
@@ -83,7 +81,7 @@ func (r *rendered) inflations(t *tree, g *kustGraph, opts Options) {
 			if !h.missing {
 				continue
 			}
-			values, files, gap := h.values(t, n, opts)
+			values, files, gap := h.values(t, opts)
 			if gap != nil {
 				r.gaps = append(r.gaps, *gap)
 				continue
@@ -104,12 +102,16 @@ func (g *kustGraph) missesCharts() bool {
 }
 
 // inlineTree is what stands in valuesInline, as manifests are read.
-func (h kustHelm) inlineTree(n *kustNode, limits Limits) map[string]any {
+func (h kustHelm) inlineTree(limits Limits) map[string]any {
+	n := h.in
+	if !n.has(h.path("valuesInline")...) {
+		return h.spec.ValuesInline // in a text inside of the kustomization
+	}
 	if n.read == nil {
 		n.read, _, _ = parseInner(n.file.Text(), identity{n.file}, limits) // it parsed before
 	}
 	at := n.read
-	for _, token := range source.PointerTokens(n.pointer("helmCharts", strconv.Itoa(h.index), "valuesInline")) {
+	for _, token := range source.PointerTokens(h.pointer("valuesInline")) {
 		switch v := at.(type) {
 		case map[string]any:
 			at = v[token]

@@ -62,14 +62,54 @@ func (a *accumulation) patchesFor(g *kustGraph, id string) []patchDocument {
 	for _, dir := range sortedKeys(g.nodes) {
 		for _, p := range a.untargeted(g.nodes[dir]) {
 			if patchID(p.text[p.in.start:p.in.end], a.limits) == id {
-				kind, _, _ := strings.Cut(id, ".")
-				_, name, _ := strings.Cut(id, "/")
-				p.name = kind + " " + name[:max(0, strings.LastIndexByte(name, '.'))]
+				p.name = spokenID(id)
 				found = append(found, p)
 			}
 		}
 	}
 	return found
+}
+
+// spokenID says which object it is that the library calls id.
+func spokenID(id string) string {
+	kind, _, _ := strings.Cut(id, ".")
+	_, name, _ := strings.Cut(id, "/")
+	return kind + " " + name[:max(0, strings.LastIndexByte(name, '.'))]
+}
+
+// comesTwice is what the library says of a resource that holds an object which an
+// earlier one holds too.
+var comesTwice = regexp.MustCompile(`merging resources from '([^']+)': may not add resource with an already registered id: ([^\s']+)`)
+
+// twice says where the resource stands that an error of the library is about; ok is
+// false if it is about something else, or more than one place may be meant.
+func (g *kustGraph) twice(err error) (file string, line int, why string, ok bool) {
+	m := comesTwice.FindStringSubmatch(err.Error())
+	if m == nil {
+		return "", 0, "", false
+	}
+	found := 0
+	for _, dir := range sortedKeys(g.nodes) {
+		n := g.nodes[dir]
+		for _, field := range []struct {
+			name    string
+			entries []string
+		}{{"resources", n.spec.Resources}, {"bases", n.older.bases}} {
+			for i, entry := range field.entries {
+				if entry == m[1] {
+					file, line, why = n.file.Path(), n.lineOf(field.name, i), fmt.Sprintf("%s entry %q", field.name, entry)
+					found++
+				}
+			}
+		}
+		for _, h := range n.helm {
+			if h.resourceName() == m[1] {
+				file, line, why = h.in.file.Path(), h.in.file.Position(h.in.doc.start(h.field())).Line, h.title()
+				found++
+			}
+		}
+	}
+	return file, line, why + " brings the " + spokenID(m[2]) + ", which another brings already; leave one of the two, kustomize build fails in the same way", found == 1
 }
 
 // lacking is the one patch that an error of the library is about, nil for none. A
@@ -97,21 +137,15 @@ func (a *accumulation) leavePatch(g *kustGraph, id string) bool {
 		return false
 	}
 	p := found[0]
-	rest := []byte(p.text)
-	for i := p.in.start; i < p.in.end; i++ {
-		if rest[i] != '\n' && rest[i] != '\r' {
-			rest[i] = ' ' // the others stay on their lines
-		}
-	}
-	switch blank := blankDocument(string(rest)); {
-	case blank:
+	switch rest := blanked(p.text, p.in); {
+	case blankDocument(rest):
 		p.node.leave(p.field, p.index)
 	case p.file != "":
-		a.files[p.file] = source.NewFile(a.files[p.file].Path(), string(rest))
+		a.files[p.file] = source.NewFile(a.files[p.file].Path(), rest)
 	case p.field == "patchesStrategicMerge":
 		p.node.older.strategicMerge[p.index] = types.PatchStrategicMerge(rest)
 	default:
-		p.node.spec.Patches[p.index].Patch = string(rest)
+		p.node.spec.Patches[p.index].Patch = rest
 	}
 	clear(a.patchesOf)
 	g.noteLeft("the patch of "+p.name, p.node, p.field, p.index)

@@ -95,6 +95,9 @@ func renderKustomization(ctx context.Context, t *tree, g *kustGraph, opts Option
 		return refuse(at.node.file.Path(), at.line(), "no object of the kustomization is the "+at.name+" that this patch is for; correct what names it, kustomize build fails in the same way")
 	}
 	if err != nil {
+		if file, line, why, ok := g.twice(err); ok {
+			return refuse(file, line, why)
+		}
 		file, why := explainBuild(t, g, files, limits, err)
 		if g.isPartial() && lacksTarget.MatchString(err.Error()) {
 			why = oneLine(err.Error()) + "; it was built without the charts and resources that are not in the tree, which may be why: vendor them, or lint the output of kustomize build"
@@ -134,7 +137,11 @@ func renderKustomization(ctx context.Context, t *tree, g *kustGraph, opts Option
 func (a *accumulation) inputs(g *kustGraph) ([]wireFile, error) {
 	var out []wireFile
 	for _, name := range sortedKeys(g.copies) {
-		out = append(out, wireFile{"/" + name, []byte(a.files[name].Text())})
+		text, in := g.texts[name]
+		if !in {
+			text = a.files[name].Text()
+		}
+		out = append(out, wireFile{"/" + name, []byte(text)})
 	}
 	for _, dir := range sortedKeys(g.nodes) {
 		n := g.nodes[dir]

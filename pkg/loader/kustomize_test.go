@@ -74,7 +74,7 @@ func TestRefusedKustomizationsNeverReachTheLibrary(t *testing.T) {
 		{"exec function", "-- kustomization.yaml --\nresources: [a.yaml]\ntransformers: [fn.yaml]\n-- fn.yaml --\napiVersion: x/v1\nkind: Fn\nmetadata:\n  name: f\n  annotations:\n    config.kubernetes.io/function: |\n      exec: {path: ./run}\n-- a.yaml --\n" + podA, 2, "program or container"},
 		{"container generator", "-- kustomization.yaml --\ngenerators:\n- |\n  apiVersion: x/v1\n  kind: Fn\n  metadata: {name: f, annotations: {config.kubernetes.io/function: 'container: {image: x}'}}\n", 2, "program or container"},
 		{"unknown plug-in", "-- kustomization.yaml --\nresources: [a.yaml]\ntransformers: [fn.yaml]\n-- fn.yaml --\napiVersion: someteam.example.com/v1\nkind: Sed\nmetadata: {name: f}\n-- a.yaml --\n" + podA, 2, "not built into kustomize"},
-		{"inflation generator", "-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\napiVersion: builtin\nkind: HelmChartInflationGenerator\nmetadata: {name: x}\nname: x\n", 1, "helm program"},
+		{"inflation generator", "-- kustomization.yaml --\ngenerators: [g]\n-- g/kustomization.yaml --\nresources: [g.yaml]\n-- g/g.yaml --\napiVersion: builtin\nkind: HelmChartInflationGenerator\nmetadata: {name: x}\nname: x\n", 1, "helm program"},
 		{"unknown field", "-- kustomization.yaml --\nresource: [a.yaml]\n-- a.yaml --\n" + podA, 1, "unknown field"},
 		{"two files", "-- kustomization.yaml --\nresources: [a.yaml]\n-- kustomization.yml --\nresources: [a.yaml]\n-- a.yaml --\n" + podA, 1, "2 kustomization files"},
 		{"does not parse", "-- kustomization.yaml --\nresources: [\n", 1, ""},
