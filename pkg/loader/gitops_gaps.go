@@ -29,7 +29,7 @@ func (g *gitops) addLike(l likeGap) {
 	g.alike = append(g.alike, l)
 }
 
-const notInTree = "this tree has no such directory; lint the repository that holds it"
+const notInTree = "this tree has no such directory; lint the repository that holds it, from its root where that has no .git"
 
 // notHere records that a GitOps object applies a directory that the tree does not
 // hold.

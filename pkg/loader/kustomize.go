@@ -145,7 +145,14 @@ func (a *accumulation) inputs(g *kustGraph) ([]wireFile, error) {
 	}
 	for _, dir := range sortedKeys(g.nodes) {
 		n := g.nodes[dir]
-		data, err := json.Marshal(withoutDeprecations(n, a.files))
+		spec := withoutDeprecations(n, a.files)
+		data, err := json.Marshal(spec)
+		// To the library a list without entries is something, and no kustomization is
+		// empty that has one; it does not outlive being written down.
+		if err == nil && emptied(n, data) {
+			spec.Resources, n.remote = []string{nothingResource}, true
+			data, err = json.Marshal(spec)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("writing %s: %w", n.file.Path(), err)
 		}
@@ -162,6 +169,12 @@ func (a *accumulation) inputs(g *kustGraph) ([]wireFile, error) {
 		}
 	}
 	return out, nil
+}
+
+// emptied reports whether nothing is left of a kustomization that is not empty.
+func emptied(n *kustNode, data []byte) bool {
+	var k types.Kustomization
+	return n.spec.CheckEmpty() == nil && json.Unmarshal(data, &k) == nil && k.CheckEmpty() != nil
 }
 
 // warn says which fields of kustomizations are deprecated.
