@@ -220,7 +220,7 @@ type Edit struct {
 
 // Suppression says who silenced a finding and why.
 type Suppression struct {
-	By     string // comment | annotation | config | baseline
+	By     string // comment | annotation | config
 	Reason string
 	File   string
 	Line   int
