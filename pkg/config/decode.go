@@ -218,7 +218,7 @@ func (d *decoder) word(v any, out reflect.Value, pointer, title string) {
 	}
 	if !isText || !isWord {
 		hint := ""
-		if text, is := scalarText(v); is {
+		if text, is := source.ScalarText(v); is {
 			hint = "; write it in quotes: \"" + clip(text) + "\""
 		}
 		if e, is := out.Interface().(enum); is {
@@ -274,24 +274,10 @@ func typeOf(v any) string {
 }
 
 func shown(v any) string {
-	if text, is := scalarText(v); is {
+	if text, is := source.ScalarText(v); is {
 		return clip(text)
 	}
 	return typeOf(v)
-}
-
-func scalarText(v any) (string, bool) {
-	switch v := v.(type) {
-	case string:
-		return v, true
-	case bool:
-		return strconv.FormatBool(v), true
-	case int64:
-		return strconv.FormatInt(v, 10), true
-	case float64:
-		return strconv.FormatFloat(v, 'f', -1, 64), true
-	}
-	return "", false
 }
 
 func join(title, key string) string {

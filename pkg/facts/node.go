@@ -169,18 +169,7 @@ func (n node) scalar() (string, bool) {
 	if !n.ok {
 		return "", false
 	}
-	switch v := n.val.(type) {
-	case string:
-		return v, true
-	case bool:
-		return strconv.FormatBool(v), true
-	case int64:
-		return strconv.FormatInt(v, 10), true
-	case float64:
-		return strconv.FormatFloat(v, 'f', -1, 64), true
-	default:
-		return "", false
-	}
+	return source.ScalarText(n.val)
 }
 
 // boolean returns Present for true, Absent for false and for a missing field,
