@@ -326,36 +326,55 @@ func (c *Config) targets(d *decoder, file document) {
 				d.meaning(at+"/path", "%q %s", clip(string(t.Path)), says)
 			}
 		}
-		for j, v := range t.Values {
-			if v == "" {
-				continue
-			}
-			name := filepath.Join(c.dir, filepath.FromSlash(string(v)))
-			if says := root.file(name); says != "" {
-				d.meaning(fmt.Sprintf("%s/values/%d", at, j), "values file %q %s", clip(string(v)), says)
-			}
-			target.Values = append(target.Values, name)
-		}
-		for _, key := range sortedNames(t.Set) {
-			pointer := source.Ref{Pointer: at + "/set"}.Child(key).Pointer
-			set := loader.SetValue{Path: key, Value: t.Set[name(key)], At: d.doc.Key(pointer)}
-			if err := set.Check(); err != nil {
-				d.problems = append(d.problems, Problem{At: set.At, Says: fmt.Sprintf("set: %q: %v", clip(key), err)})
-			}
-			target.Set = append(target.Set, set)
-		}
+		target.Values = c.targetValues(d, at, t, root)
+		target.Set = targetSets(d, at, t)
 		if kind == kindKustomization {
-			for _, key := range []string{"values", "set", "release", "namespace"} {
-				if has(d, at, key) {
-					d.problems = append(d.problems, Problem{
-						At: d.doc.Key(at + "/" + key), Says: key + " is for charts; " + clip(string(t.Path)) + " is a kustomization",
-					})
-				}
-			}
+			onlyForCharts(d, at, t)
 		}
 		c.Targets = append(c.Targets, target)
 	}
 	c.nameTargets()
+}
+
+// targetValues are the values files of a target, those included that are not there.
+func (c *Config) targetValues(d *decoder, at string, t targetDoc, root targetRoot) []string {
+	var out []string
+	for i, v := range t.Values {
+		if v == "" {
+			continue
+		}
+		name := filepath.Join(c.dir, filepath.FromSlash(string(v)))
+		if says := root.file(name); says != "" {
+			d.meaning(fmt.Sprintf("%s/values/%d", at, i), "values file %q %s", clip(string(v)), says)
+		}
+		out = append(out, name)
+	}
+	return out
+}
+
+// targetSets are the values that a target sets by path, in the order of the paths.
+func targetSets(d *decoder, at string, t targetDoc) []loader.SetValue {
+	var out []loader.SetValue
+	for _, key := range sortedNames(t.Set) {
+		pointer := source.Ref{Pointer: at + "/set"}.Child(key).Pointer
+		set := loader.SetValue{Path: key, Value: t.Set[name(key)], At: d.doc.Key(pointer)}
+		if err := set.Check(); err != nil {
+			d.problems = append(d.problems, Problem{At: set.At, Says: fmt.Sprintf("set: %q: %v", clip(key), err)})
+		}
+		out = append(out, set)
+	}
+	return out
+}
+
+// onlyForCharts refuses what a kustomization does not take.
+func onlyForCharts(d *decoder, at string, t targetDoc) {
+	for _, key := range []string{"values", "set", "release", "namespace"} {
+		if has(d, at, key) {
+			d.problems = append(d.problems, Problem{
+				At: d.doc.Key(at + "/" + key), Says: key + " is for charts; " + clip(string(t.Path)) + " is a kustomization",
+			})
+		}
+	}
 }
 
 func sortedNames[V any](m map[name]V) []string {

@@ -38,7 +38,11 @@ func (d *decoder) contradictions(at string, c clusterDoc) {
 	for i, p := range c.ClientPools {
 		d.notEverything(fmt.Sprintf("%s/clientPools/%d/range", at, i), p.Range, "give the range that clients get their addresses from")
 	}
+	d.outsideOfAll(at, c)
+}
 
+// outsideOfAll looks for addresses of a cluster that lie in none of its ranges.
+func (d *decoder) outsideOfAll(at string, c clusterDoc) {
 	own := parsed(c.Pods, c.Services, c.Nodes, c.Internal)
 	for _, p := range c.ClientPools {
 		own = append(own, parsed([]prefix{p.Range})...)

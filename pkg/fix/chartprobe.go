@@ -265,7 +265,7 @@ func (p *prober) find(o *source.Object, path []string, mark string, needs []chan
 			p.slots = append(p.slots, s)
 		}
 	}
-	is := func(text any) bool { s, ok := text.(string); return ok && strings.EqualFold(s, mark) }
+	is := func(text any) bool { return isMark(text, mark) }
 	var visit func(at source.Ref, parent, v any)
 	visit = func(at source.Ref, parent, v any) {
 		switch v := v.(type) {
@@ -282,18 +282,9 @@ func (p *prober) find(o *source.Object, path []string, mark string, needs []chan
 			}
 		case []any:
 			for i, item := range v {
-				m, isMap := item.(map[string]any)
-				image, _ := m["image"].(string)
-				switch {
-				case isMap && is(m["name"]) && is(image) && p.probesMap(path):
-					add(slotKeyed, at)
-				case isMap && is(m["name"]) && strings.EqualFold(image, mark+":"+mark):
-					add(slotKeyedParts, at)
-				case isMap && is(m["name"]) && p.probesMap(path):
-					add(slotEnv, at)
-				case isMap && is(m["name"]), is(item):
-					add(slotItems, at)
-				default:
+				if kind, marked := p.listSlot(path, item, mark); marked {
+					add(kind, at)
+				} else {
 					visit(at.Child(fmt.Sprint(i)), v, item)
 				}
 			}
@@ -309,6 +300,30 @@ func (p *prober) find(o *source.Object, path []string, mark string, needs []chan
 		}
 	}
 	visit(source.Ref{}, nil, o.Tree)
+}
+
+// listSlot is what the list takes that has the item with the mark in it.
+func (p *prober) listSlot(path []string, item any, mark string) (kind slotKind, marked bool) {
+	m, _ := item.(map[string]any)
+	image, _ := m["image"].(string)
+	named := isMark(m["name"], mark)
+	switch {
+	case named && isMark(image, mark) && p.probesMap(path):
+		return slotKeyed, true
+	case named && strings.EqualFold(image, mark+":"+mark):
+		return slotKeyedParts, true
+	case named && p.probesMap(path):
+		return slotEnv, true
+	case named, isMark(item, mark):
+		return slotItems, true
+	}
+	return kind, false
+}
+
+// isMark: charts write names in capitals or small.
+func isMark(v any, mark string) bool {
+	text, is := v.(string)
+	return is && strings.EqualFold(text, mark)
 }
 
 func isSeparator(r rune) bool { return r == ',' || r == ';' || r == ' ' }

@@ -79,22 +79,12 @@ func (v *chartView) switches(spec string, words []string, proves func(after []*s
 		return 1
 	})
 	var ways [][]change
-	add := func(way []change) {
-		same := func(have []change) bool {
-			return slices.EqualFunc(have, way, func(a, b change) bool { return a.key() == b.key() && a.value == b.value })
-		}
-		if len(way) > 0 && !slices.ContainsFunc(ways, same) {
-			ways = append(ways, way)
-		}
-	}
 	for _, g := range absent {
 		all := v.thrown(g)
 		for _, ch := range all {
-			add([]change{ch})
+			ways = withWay(ways, []change{ch})
 		}
-		if len(all) > 1 {
-			add(all)
-		}
+		ways = withWay(ways, all)
 	}
 	var out [][]change
 	for i := 0; i < min(len(ways), maxSwitches); i++ {
@@ -107,18 +97,10 @@ func (v *chartView) switches(spec string, words []string, proves func(after []*s
 			out = append(out, way)
 			continue
 		}
-		// A condition is read up to what decides it: behind one value another may
-		// be waiting, and inside of one condition another.
 		if o := v.among(after); o != nil && len(way) < maxThrown {
-			for _, g := range o.Origin.Locate(source.Ref{Object: o.ID, Pointer: spec}).Absent {
-				if !says(g) {
-					continue
-				}
-				for _, ch := range v.thrown(g) {
-					if !slices.ContainsFunc(way, func(w change) bool { return w.key() == ch.key() }) {
-						add(append(slices.Clone(way), ch))
-					}
-				}
+			still := o.Origin.Locate(source.Ref{Object: o.ID, Pointer: spec}).Absent
+			for _, longer := range v.longer(way, slices.DeleteFunc(slices.Clone(still), func(g source.Guard) bool { return !says(g) })) {
+				ways = withWay(ways, longer)
 			}
 		}
 	}
@@ -126,6 +108,32 @@ func (v *chartView) switches(spec string, words []string, proves func(after []*s
 		out = v.hidden(proves)
 	}
 	return out
+}
+
+// longer are a way and one change more, of what the conditions read that still
+// keep text out: a condition is read up to what decides it, so that behind one
+// value another may be waiting, and inside of one condition another.
+func (v *chartView) longer(way []change, still []source.Guard) [][]change {
+	var out [][]change
+	for _, g := range still {
+		for _, ch := range v.thrown(g) {
+			if !slices.ContainsFunc(way, func(w change) bool { return w.key() == ch.key() }) {
+				out = append(out, append(slices.Clone(way), ch))
+			}
+		}
+	}
+	return out
+}
+
+// withWay adds a way that changes something and is not there yet.
+func withWay(ways [][]change, way []change) [][]change {
+	same := func(have []change) bool {
+		return slices.EqualFunc(have, way, func(a, b change) bool { return a.key() == b.key() && a.value == b.value })
+	}
+	if len(way) == 0 || slices.ContainsFunc(ways, same) {
+		return ways
+	}
+	return append(ways, way)
 }
 
 // contains reports whether a way makes every change of a smaller one.
@@ -143,25 +151,7 @@ func contains(way, smaller []change) bool {
 // one in a packed subchart. All are thrown at once, and halved while that shows
 // something.
 func (v *chartView) hidden(proves func(after []*source.Object) bool) [][]change {
-	var all []change
-	const deepest = 6
-	var visit func(at map[string]any, path []string)
-	visit = func(at map[string]any, path []string) {
-		for _, key := range orderedKeys(at) {
-			here := append(slices.Clone(path), key)
-			switch is := at[key].(type) {
-			case map[string]any:
-				if len(here) < deepest {
-					visit(is, here)
-				}
-			case bool:
-				if !is {
-					all = append(all, change{path: here, value: true})
-				}
-			}
-		}
-	}
-	visit(v.values().Tree, nil)
+	all := turnedOn(v.values().Tree, nil)
 	left := maxSwitches
 	var halve func(some []change) []change
 	shows := func(some []change) bool {
@@ -200,6 +190,27 @@ func (v *chartView) hidden(proves func(after []*source.Object) bool) [][]change 
 		}
 	}
 	return nil
+}
+
+// turnedOn are the changes of all values that are false, down to the depth at which
+// charts have their switches.
+func turnedOn(at map[string]any, path []string) []change {
+	const deepest = 6
+	var out []change
+	for _, key := range orderedKeys(at) {
+		here := append(slices.Clone(path), key)
+		switch is := at[key].(type) {
+		case map[string]any:
+			if len(here) < deepest {
+				out = append(out, turnedOn(is, here)...)
+			}
+		case bool:
+			if !is {
+				out = append(out, change{path: here, value: true})
+			}
+		}
+	}
+	return out
 }
 
 // thrownBack are the changes that may keep out what a condition lets in.

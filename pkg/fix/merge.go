@@ -250,10 +250,8 @@ func (p *picture) mended(some []Choice, before *picture) bool {
 	return true
 }
 
-// Changes are what the smallest fixes of a report make of its files when nothing
-// more is asked than that they do not meet.
-func Changes(r *report.Report) ([]Change, error) { return changesOf(r, choices(r)) }
-
+// changesOf are what choices make of the files of a report. Its error names every
+// file in which two of their edits meet.
 func changesOf(r *report.Report, all []Choice) ([]Change, error) {
 	var edits []finding.Edit
 	for _, c := range all {

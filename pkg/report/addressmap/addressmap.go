@@ -40,13 +40,11 @@ type Group struct {
 // Lane is one use of addresses: the pods of a cluster, the networks behind a VPN.
 type Lane struct {
 	Name string
-	// Class chooses the colour: one of Classes; anything else is grey.
+	// Class chooses the colour: pod, service, node, vpn or pool; anything else is
+	// grey.
 	Class string
 	Bars  []Bar
 }
-
-// Classes are the names that Lane.Class knows.
-func Classes() []string { return []string{"pod", "service", "node", "vpn", "pool"} }
 
 // Bar is a prefix of a lane. Bars with the same Label are labelled once.
 type Bar struct {
