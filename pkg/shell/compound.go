@@ -260,8 +260,15 @@ func (e *eval) caseClause(c *syntax.CaseClause, ctx context) result {
 	word := e.one(c.Word, ctx)
 	var ways []way
 	certain := false // a pattern that surely matches was met
-	choice, falls := &Choice{}, false
-	for _, item := range c.Items {
+	choice := &Choice{}
+	take := func(stmts []*syntax.Stmt) {
+		branch := ctx
+		branch.conditional, branch.orElse = true, nil
+		fork := Fork{Choice: choice, Way: len(ways)}
+		res, vars := e.branch(func() result { return e.list(stmts, branch.on(fork)) })
+		ways = append(ways, way{res, vars, fork})
+	}
+	for i, item := range c.Items {
 		match := fails
 		for _, p := range item.Patterns {
 			if m := e.matches(word, p, ctx); m == succeeds {
@@ -271,27 +278,55 @@ func (e *eval) caseClause(c *syntax.CaseClause, ctx context) result {
 				match = maybe
 			}
 		}
-		if match == fails || certain {
+		if match == fails {
 			continue
 		}
-		if match == succeeds && len(ways) == 0 && item.Op == syntax.Break {
-			return e.list(item.Stmts, ctx)
+		stmts, last := fallsInto(c.Items, i)
+		if resumes(c.Items[last].Op) {
+			// The patterns that follow are tried in any case: what is left of the clause
+			// is a sequence of two.
+			if match == maybe {
+				stmts = []*syntax.Stmt{clause(c, &syntax.CaseItem{Op: syntax.Break, OpPos: item.OpPos, Patterns: item.Patterns, Stmts: stmts})}
+			}
+			stmts = append(stmts, clause(c, c.Items[last+1:]...))
+			match = succeeds
 		}
-		branch := ctx
-		branch.conditional, branch.orElse = true, nil
-		fork := Fork{Choice: choice, Way: len(ways)}
-		res, vars := e.branch(func() result { return e.list(item.Stmts, branch.on(fork)) })
-		ways = append(ways, way{res, vars, fork})
-		certain = match == succeeds
-		falls = falls || item.Op != syntax.Break
+		if match == succeeds && len(ways) == 0 {
+			return e.list(stmts, ctx)
+		}
+		take(stmts)
+		if match == succeeds {
+			certain = true
+			break
+		}
 	}
 	if !certain {
 		ways = append(ways, way{result{}, maps.Clone(e.sh.vars), Fork{Choice: choice, Way: len(ways)}})
 	}
-	if !falls { // a way into the next one is not followed
-		choice.Ways = len(ways)
-	}
+	choice.Ways = len(ways)
 	return e.join(ways, nil)
+}
+
+// resumes: ";;&" and its older spelling ";|" go on to test the next pattern.
+func resumes(op syntax.CaseOperator) bool { return op == syntax.Resume || op == syntax.ResumeKorn }
+
+// fallsInto are the commands of an item, and those of the next ones as long as
+// ";&" leads into them without a test, with the last of these items.
+func fallsInto(items []*syntax.CaseItem, i int) ([]*syntax.Stmt, int) {
+	var out []*syntax.Stmt
+	for ; ; i++ {
+		out = append(out, items[i].Stmts...)
+		if items[i].Op != syntax.Fallthrough || i+1 == len(items) {
+			return out, i
+		}
+	}
+}
+
+// clause is a case with some of the items of another.
+func clause(c *syntax.CaseClause, items ...*syntax.CaseItem) *syntax.Stmt {
+	part := *c
+	part.Items = items
+	return &syntax.Stmt{Cmd: &part, Position: c.Pos()}
 }
 
 // matches compares a case word with a pattern. Anything with a wildcard but "*"
