@@ -19,10 +19,11 @@
 #     - F3: "cannot resolve ledger.billing.svc.cluster.local any more"
 #   fires: |
 #     The tunnel's image or configuration rewrites the pod's resolver, the new one does not know the
-#     cluster's names, and another container uses such a name.
+#     cluster's names, and another container uses such a name. Of several name servers the first that
+#     answers decides: a public one before the cluster's hides it.
 #   silent: |
 #     - no other container uses a cluster name
-#     - the new resolver is the cluster's own, or still reaches it: split DNS together with a bypass
+#     - the new resolver, or the first of several, is the cluster's own, or still reaches it: split DNS together with a bypass
 #       for the service range, or a switch that keeps the name servers
 #     - what the image does to the resolver cannot be seen; a private resolver where the cluster's ranges
 #       are not in view
@@ -67,12 +68,23 @@ findings contains finding if {
 }
 
 # A public resolver has no names of a cluster. A private one somebody may have told.
-lacks(resolver) := "because that resolver does not know the cluster's names" if count(private(resolver)) == 0
+lacks(resolver) := sprintf(
+	"because %s is asked before the cluster's resolver and does not know these names, and its answer is taken",
+	[resolver.first],
+) if {
+	resolver.first != ""
+}
+
+lacks(resolver) := "because that resolver does not know the cluster's names" if {
+	resolver.first == ""
+	count(private(resolver)) == 0
+}
 
 lacks(resolver) := sprintf(
 	"unless the resolver at %s knows the cluster's names, which nothing in the manifests says",
 	[text.set_list(private(resolver))],
 ) if {
+	resolver.first == ""
 	count(private(resolver)) > 0
 }
 

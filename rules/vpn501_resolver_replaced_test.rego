@@ -69,3 +69,11 @@ test_says_that_a_private_resolver_may_be_told if {
 		count(found) == 1
 	}
 }
+
+test_says_which_resolver_is_asked_first if {
+	some f in vpn501.findings with input as with_resolver(
+		{"rewrites": "present", "servers": ["1.1.1.1", "10.96.0.10"], "first": "1.1.1.1"},
+		[testing.need("name")],
+	)
+	endswith(f.message, "because 1.1.1.1 is asked before the cluster's resolver and does not know these names, and its answer is taken")
+}

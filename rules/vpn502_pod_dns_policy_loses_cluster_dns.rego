@@ -19,7 +19,7 @@
 #   fires: |
 #     `dnsPolicy: None` or `Default` without a resolver of the cluster in `dnsConfig`, or `hostNetwork`
 #     without `ClusterFirstWithHostNet`, in a pod with a VPN in which another container uses a cluster
-#     name.
+#     name; or `None` with a public name server before the cluster's, whose answer is taken.
 #   silent: |
 #     - no container uses a cluster name
 #     - the name servers hold an address of the service range, or the node-local cache
@@ -46,9 +46,9 @@ findings contains finding if {
 		"ref": pod.cluster_resolver.ref,
 		"pod": pod.id,
 		"message": sprintf(
-			"%s keeps the cluster's resolver away from the pod: %s cannot resolve %s, because the look-up goes to %s%s",
+			"%s %s: %s cannot resolve %s, because the look-up goes to %s%s",
 			[
-				pod.cluster_resolver.why, text.containers({n.container | some n in names}), text.set_list({text.host(n.says) | some n in names}),
+				pod.cluster_resolver.why, keeps(pod), text.containers({n.container | some n in names}), text.set_list({text.host(n.says) | some n in names}),
 				asked(pod), policy(pod),
 			],
 		),
@@ -64,8 +64,19 @@ findings contains finding if {
 	}
 }
 
+keeps(pod) := "keeps the cluster's resolver away from the pod" if pod.first_resolver == ""
+
+keeps(pod) := sprintf("puts %s before the cluster's resolver", [pod.first_resolver]) if pod.first_resolver != ""
+
 # Whom the pod asks instead.
-asked(pod) := "a name server outside the cluster" if pod.dns_policy.value == "None"
+asked(pod) := "a name server outside the cluster" if {
+	pod.dns_policy.value == "None"
+	pod.first_resolver == ""
+}
+
+asked(pod) := sprintf("%s first, which does not know these names, and its answer is taken", [pod.first_resolver]) if {
+	pod.first_resolver != ""
+}
 
 asked(pod) := "the node's name servers, and nothing in the manifests says that these know the cluster's names" if pod.dns_policy.value != "None"
 

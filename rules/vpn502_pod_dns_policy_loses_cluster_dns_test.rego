@@ -46,6 +46,16 @@ test_says_whom_a_pod_without_a_policy_asks if {
 	endswith(f.message, "because the look-up goes to a name server outside the cluster")
 }
 
+test_says_which_resolver_is_asked_first if {
+	some f in vpn502.findings with input as with_pod({
+		"dns_policy": {"state": "present", "value": "None", "ref": testing.ref("/dnsPolicy")},
+		"cluster_resolver": object.union(testing.switch("absent"), {"why": "dnsPolicy: None with the name servers 1.1.1.1, 10.96.0.10"}),
+		"first_resolver": "1.1.1.1",
+	})
+	startswith(f.message, "dnsPolicy: None with the name servers 1.1.1.1, 10.96.0.10 puts 1.1.1.1 before the cluster's resolver: ")
+	endswith(f.message, "because the look-up goes to 1.1.1.1 first, which does not know these names, and its answer is taken")
+}
+
 test_fires_for_a_mesh if {
 	count(vpn502.findings) == 1 with input as with_pod({"role": "mesh"})
 }

@@ -272,13 +272,13 @@ func settleResolver(t *Tunnel, p *podView) {
 	case Unknown:
 		// Split or not depends on what is not known, such as the version: only an
 		// answer that holds either way counts.
-		r.ReachesCluster = serversReach(r.Servers, p.clusters)
+		r.ReachesCluster, r.First = resolversReach(r.Servers, p.clusters)
 		if r.ReachesCluster == Absent && originalResolverReached(t, p) != Absent {
 			r.ReachesCluster = Unknown
 		}
 	default:
 		if r.ReachesCluster == "" {
-			r.ReachesCluster = serversReach(r.Servers, p.clusters)
+			r.ReachesCluster, r.First = resolversReach(r.Servers, p.clusters)
 			// What answers on the loopback address is another container's affair: a
 			// dnsmasq or CoreDNS beside the tunnel may hand cluster names on.
 			if r.ReachesCluster == Absent && slices.ContainsFunc(r.Servers, isLoopback) {
@@ -314,6 +314,23 @@ func (k Known) not() Known {
 	default:
 		return Unknown
 	}
+}
+
+// resolversReach is serversReach for the lines of /etc/resolv.conf, which are asked
+// in their order: the first one's answer that there is no such name is final. A
+// public resolver that stands before the cluster's is returned; a private one may
+// have been told the cluster's names.
+func resolversReach(servers []string, clusters []*Cluster) (reach Known, first string) {
+	reach = serversReach(servers, clusters)
+	if reach != Present || len(servers) < 2 {
+		return reach, ""
+	}
+	addr, err := netip.ParseAddr(servers[0])
+	if err != nil || !addr.IsGlobalUnicast() || serversReach(servers[:1], clusters) != Absent ||
+		cidrplan.Contains(localRanges(), []netip.Prefix{netip.PrefixFrom(addr, addr.BitLen())}) {
+		return reach, ""
+	}
+	return Absent, servers[0]
 }
 
 // serversReach: one of the resolvers is the cluster's own. A service address is

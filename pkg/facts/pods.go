@@ -117,6 +117,10 @@ func newPodView(ix *index, t template, clusters []*Cluster, catalog *images.Cata
 	pod.Workload = workloadName(o)
 	pod.Ref = p.spec.ref()
 	pod.Metadata = t.pod.get("metadata").ref()
+	pod.NameRef = top.get("metadata", "name").ref()
+	if pod.NameRef.IsZero() {
+		pod.NameRef = top.get("kind").ref()
+	}
 	pod.Labels = t.pod.get("metadata", "labels").stringMap()
 	pod.Annotations = top.get("metadata", "annotations").stringMap()
 	for k, v := range t.pod.get("metadata", "annotations").stringMap() {

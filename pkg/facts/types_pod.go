@@ -46,6 +46,9 @@ type Pod struct {
 	// Ref is the pod spec; Metadata the pod's (template's) metadata.
 	Ref      source.Ref `json:"ref"`
 	Metadata source.Ref `json:"metadata"`
+	// NameRef is the name of the object, else its kind: what speaks of the workload
+	// as a whole.
+	NameRef source.Ref `json:"name_ref"`
 	// Labels are the pod's; Annotations the workload's and the pod's, the pod's win.
 	Labels      map[string]string `json:"labels"`
 	Annotations map[string]string `json:"annotations"`
@@ -77,8 +80,11 @@ type Pod struct {
 	DNSPolicy    Setting `json:"dns_policy"`
 	// ClusterResolver: the pod's own settings give it the cluster's resolver; Ref
 	// is the field that decides (FG D6.4).
-	ClusterResolver Switch      `json:"cluster_resolver"`
-	Containers      []Container `json:"containers"` // in start order
+	ClusterResolver Switch `json:"cluster_resolver"`
+	// FirstResolver is a public name server that the pod's own settings put before
+	// the cluster's, "" for none.
+	FirstResolver string      `json:"first_resolver"`
+	Containers    []Container `json:"containers"` // in start order
 
 	// HostPID and HostIPC: the pod shares the node's processes or shared memory.
 	HostPID Setting `json:"host_pid"`

@@ -106,8 +106,11 @@ type Rewrite struct {
 // Routes is what a tunnel takes from its own pod.
 type Routes struct {
 	// State: Present: Prefixes is complete. Absent: it takes nothing. Unknown.
-	State    Known      `json:"state"`
-	Default  bool       `json:"default"` // a default route, also as two /1
+	State   Known `json:"state"`
+	Default bool  `json:"default"` // a default route, also as two /1
+	// Internet: they are for the internet, as a default route or as what is left of
+	// one without the private ranges.
+	Internet bool       `json:"internet"`
 	Prefixes []PrefixAt `json:"prefixes"`
 	// Ref is the line to change: the AllowedIPs entry, redirect-gateway, or the
 	// container where the image's default decides.
@@ -197,9 +200,9 @@ type Malformed struct {
 	Text string     `json:"text"`
 	Ref  source.Ref `json:"ref"`
 	// Effect: refused (the reader stops or drops the list) | ignored (nothing
-	// reads it) | noroute (the kernel refuses the route that the image makes of
-	// the entry) | unclear (readers differ or are not known to refuse it) |
-	// renamed (an old name that still works).
+	// reads it) | unread (a switch that nothing reads) | noroute (the kernel refuses
+	// the route that the image makes of the entry) | unclear (readers differ or are
+	// not known to refuse it) | renamed (an old name that still works).
 	Effect string `json:"effect"`
 	Why    string `json:"why"` // "FIREWALL_OUTBOUND_SUBNETS wants commas"
 }
@@ -240,4 +243,7 @@ type Resolver struct {
 	// ReachesCluster: cluster names still resolve (split DNS with the bypass it
 	// needs, kept name servers, the cluster's resolver itself).
 	ReachesCluster Known `json:"reaches_cluster"`
+	// First is a public resolver that is asked before the cluster's own, "" for
+	// none.
+	First string `json:"first"`
 }

@@ -293,7 +293,7 @@ func clusterResolver(p *podView) Switch {
 	name := policy.text()
 	switch {
 	case name == "None":
-		out.State = serversReach(servers, p.clusters)
+		out.State, p.pod.FirstResolver = resolversReach(servers, p.clusters)
 		word := "name servers"
 		if len(servers) == 1 {
 			word = "name server"

@@ -35,6 +35,7 @@ pod(given) := made(
 	{
 		"id": "vpn", "object": {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "vpn", "name": "vpn", "helm": ""},
 		"namespace": "vpn", "maker": "", "workload": "deploy/vpn", "ref": ref("/spec/template/spec"), "metadata": ref("/spec/template/metadata"),
+		"name_ref": ref("/metadata/name"),
 		"labels": {}, "annotations": {}, "replicas": 1, "replicas_ref": ref("/spec/replicas"),
 		"surge": {"state": "absent", "value": "", "ref": nowhere}, "scaled": {"state": "absent", "value": "", "ref": nowhere},
 		"state_per_replica": false,
@@ -42,7 +43,7 @@ pod(given) := made(
 		"role": "gateway", "role_why": "a server", "unit": "apps/vpn", "clusters": [], "cluster_known": "present",
 		"host_network": {"state": "absent", "value": "false", "ref": nowhere},
 		"dns_policy": {"state": "absent", "value": "ClusterFirst", "ref": nowhere},
-		"cluster_resolver": switch("present"),
+		"cluster_resolver": switch("present"), "first_resolver": "",
 		"containers": [container({})], "forwarding": forwarding([]), "tunnels": [], "needs": [], "gates": [],
 		"host_pid": off, "host_ipc": off, "shared_processes": off, "mentions": [], "inbound": [], "node_probes": [],
 		"src_valid_mark": sysctls("absent", []), "loose_filter": sysctls("absent", []), "ipv6_off": sysctls("absent", []),
@@ -228,6 +229,7 @@ routes(given) := made(
 	{
 		"state": "present", "default": true, "prefixes": prefixes(["0.0.0.0/0"]), "ref": ref("/routes"),
 		"why": "gluetun's default", "more_specific_win": false, "fw_mark": false, "named": [],
+		"internet": object.get(given, "default", true),
 	},
 	given,
 )
@@ -267,7 +269,7 @@ capture(given) := made(
 resolver(given) := made(
 	{
 		"rewrites": "absent", "servers": [], "ref": ref("/resolver"), "why": "DNS = 10.2.0.1",
-		"reaches_cluster": "absent",
+		"reaches_cluster": "absent", "first": "",
 	},
 	given,
 )
