@@ -37,7 +37,7 @@
 #     - the other workload is a VPN itself, or writes only in its own pod
 #     - whether the gateway declares it cannot be seen
 #   remedy: "Set it in the gateway's own pod: a pod sysctl, or a privileged init container of this pod."
-#   verify: [forwarding]
+#   verify: [forwarding, refusal]
 #   needs: ["facts.pods.sysctls | facts.pods.role=gateway"]
 #   since: "0.1"
 #   replaces: [VPN101]
@@ -62,6 +62,7 @@ findings contains finding if {
 		),
 		"containers": {c.name | some c in pod.containers},
 		"related": [{"ref": pod.host_network.ref, "says": "the pod is on the host network"}],
+		"verify": {"reason": "SysctlForbidden"},
 	}
 }
 

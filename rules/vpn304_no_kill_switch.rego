@@ -29,7 +29,7 @@
 #     A pod with an application sends it through a tunnel whose kill switch is off or which has none,
 #     and no policy in force limits the pod's egress to the tunnel's transport (none is in force where
 #     plain flannel is the only CNI in view). **Warning** for a tunnel
-#     that carries the default route, **note** for a split tunnel.
+#     that carries the default route, or most of it, **note** for a split tunnel.
 #   silent: |
 #     - the image's kill switch is on, or hooks or scripts reject what would leave outside the tunnel
 #     - a policy of Kubernetes, Calico or Cilium limits egress to the tunnel's address or port, with or
@@ -82,9 +82,9 @@ concerned(container, tunnel) if {
 	container.name == tunnel.container
 }
 
-severity(tunnel) := "warning" if tunnel.routes.default
+severity(tunnel) := "warning" if tunnel.routes.internet
 
-severity(tunnel) := "note" if not tunnel.routes.default
+severity(tunnel) := "note" if not tunnel.routes.internet
 
 message(pod, tunnel) := sprintf(
 	"%s has no kill switch that is on, and %s: while it is down, %s leave the node in the clear",
@@ -93,9 +93,14 @@ message(pod, tunnel) := sprintf(
 
 what(pod, tunnel) := sprintf("all packets of %s", [text.containers(affected(pod, tunnel))]) if tunnel.routes.default
 
-what(pod, tunnel) := sprintf("packets of %s to %s", [text.containers(affected(pod, tunnel)), text.list(prefixes(tunnel))]) if {
+what(pod, tunnel) := sprintf("packets of %s to %s%s", [text.containers(affected(pod, tunnel)), most(tunnel), text.list(prefixes(tunnel))]) if {
 	not tunnel.routes.default
 }
+
+# A list without the private ranges, too long to show what it comes to.
+most(tunnel) := "most of the internet, " if tunnel.routes.internet
+
+most(tunnel) := "" if not tunnel.routes.internet
 
 # A long list is cut short.
 prefixes(tunnel) := list if {

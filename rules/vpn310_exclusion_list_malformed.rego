@@ -24,7 +24,7 @@
 #     - the list is well-formed in the syntax of its image
 #     - the image's version is not known and decides whether the variable is read
 #     - the list cannot be seen
-#   remedy: "Write the list in the form that this version of the image reads."
+#   remedy: "Write the list, or the switch, under the name and in the form that this version of the image reads."
 #   verify: [tunnel-log]
 #   needs: ["facts.pods.tunnels.bypass.malformed | facts.pods.tunnels.bypass.entries"]
 #   since: "0.1"
@@ -67,13 +67,15 @@ findings contains finding if {
 	}
 }
 
-severity(effect) := "error" if effect in {"refused", "ignored", "noroute"}
+severity(effect) := "error" if effect in {"refused", "ignored", "unread", "noroute"}
 
 severity(effect) := "note" if effect in {"unclear", "renamed"}
 
 fate("refused") := "; the list is refused, so that the tunnel does not come up or captures what the list was to keep out"
 
 fate("ignored") := "; it does nothing, and the traffic goes where the image's default sends it"
+
+fate("unread") := "; the variable does nothing"
 
 fate("noroute") := "; no route is made, and what the entry was to keep out enters the tunnel"
 

@@ -18,7 +18,7 @@ test_fires_for_the_wrong_separator if {
 }
 
 test_fires_for_a_variable_that_is_not_read if {
-	found := vpn310.findings with input as with_bypass({"malformed": [testing.malformed("ignored", "FIREWALL is not read by this version")]})
+	found := vpn310.findings with input as with_bypass({"malformed": [testing.malformed("unread", "FIREWALL is not read by this version")]})
 	{f.severity | some f in found} == {"error"}
 }
 

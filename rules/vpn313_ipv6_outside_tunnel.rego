@@ -49,7 +49,7 @@ findings contains finding if {
 	tunnel.side == "client"
 	tunnel.user_space != "present"
 	tunnel.routes.state == "present"
-	tunnel.routes["default"]
+	tunnel.routes.internet
 	tunnel.ipv6.state == "absent"
 	dual := [c | some c in pods.clusters(pod); dual_stack(c)]
 	count(dual) > 0

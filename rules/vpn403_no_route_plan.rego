@@ -38,6 +38,7 @@
 package vpnlint.rules.vpn403
 
 import data.vpnlint.lib.capture
+import data.vpnlint.lib.places
 import data.vpnlint.lib.pods
 import data.vpnlint.lib.text
 
@@ -49,7 +50,7 @@ findings contains finding if {
 	missing := [role | some role in ["pod", "service", "node", "vpn"]; asked(pod, role); not known(pod, role)]
 	count(missing) > 0
 	finding := {
-		"ref": pod.ref,
+		"ref": places.either(pod.name_ref, pod.ref),
 		"pod": pod.id,
 		"message": sprintf(
 			"%s carries a VPN, and %s %s written neither in a plan nor in the tree: %s",

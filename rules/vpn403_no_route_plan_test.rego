@@ -42,7 +42,7 @@ test_fires_at_the_workload if {
 	found := vpn403.findings with input as given
 	count(found) == 1
 	some f in found
-	f.ref == testing.ref("/spec/template/spec")
+	f.ref == testing.ref("/metadata/name")
 	f.containers == {"vpn"}
 	f.message == "vpn carries a VPN, and the pod, service and node ranges of its cluster are written neither in a plan nor in the tree: no rule needs them as the tree stands, and none can see when a later route or cluster overlaps them"
 }

@@ -24,6 +24,7 @@ type verifyArgs struct {
 	Interface   string `json:"interface"` // of the tunnel
 	Name        string `json:"name"`      // a DNS name of the cluster
 	Endpoint    string `json:"endpoint"`  // the gateway's own address in the tunnel
+	Reason      string `json:"reason"`    // of the event that tells a refusal
 }
 
 // forPod fills in what the pod itself tells. A container that has ended cannot
@@ -76,6 +77,9 @@ var verifyTemplates = [...]verifyTemplate{
 	}},
 	{"sysctl-refused", "The kubelet that refuses the pod says so in an event.", []string{
 		kubectl + " get events --field-selector reason=SysctlForbidden",
+	}},
+	{"refusal", "A pod that is refused leaves an event that says why.", []string{
+		kubectl + " get events --field-selector reason={reason}",
 	}},
 	{"admission", "An event of the workload says which level refuses the pod, and why.", []string{
 		"# \"violates PodSecurity\"\n" + kubectl + " get events --field-selector reason=FailedCreate",
@@ -211,6 +215,7 @@ func verifyCommands(names []string, args verifyArgs) []string {
 		"{behind}":      firstAddress(args.Behind),
 		"{name}":        args.Name,
 		"{endpoint}":    firstAddress(args.Endpoint),
+		"{reason}":      args.Reason,
 	}}
 	var out []string
 	add := func(template string) {

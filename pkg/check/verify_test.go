@@ -122,7 +122,7 @@ func TestVerifyShell(t *testing.T) {
 func TestVerifyTemplates(t *testing.T) {
 	all := verifyArgs{
 		Namespace: "edge", Workload: "deploy/vpn", Container: "app", Tunnel: "vpn", Destination: "10.20.0.0/16", Behind: "10.20.0.0/16",
-		Interface: "wg0", Name: "kubernetes.default.svc.cluster.local", Endpoint: "10.8.0.1",
+		Interface: "wg0", Name: "kubernetes.default.svc.cluster.local", Endpoint: "10.8.0.1", Reason: "SysctlForbidden",
 	}
 	names := map[string]bool{}
 	for _, template := range verifyTemplates {

@@ -327,7 +327,7 @@ func (e *egressReader) prefix(text string) breadth {
 // addresses.
 func (e *egressReader) fullTunnel() bool {
 	for _, t := range e.p.pod.Tunnels {
-		if t.Routes.Default {
+		if t.Routes.Internet {
 			return true
 		}
 	}

@@ -366,6 +366,18 @@ func poolOf(form images.Form, v, mask value, separators string) []PrefixAt {
 	return prefixList(value{State: v.State, Text: v.Text, Ref: v.Ref, Moved: v.Moved}, separators)
 }
 
+// onOrOff says what a switch is.
+func onOrOff(state Known) string {
+	switch state {
+	case Present:
+		return "on"
+	case Absent:
+		return "off"
+	default:
+		return "as it is"
+	}
+}
+
 // killSwitches lets variables turn the image's own kill switch on or off.
 func (r *tunnelReader) killSwitches(keys []images.Key) {
 	ks := &r.t.KillSwitch
@@ -385,7 +397,7 @@ func (r *tunnelReader) killSwitches(keys []images.Key) {
 		switch read := r.reads(k); {
 		case read == Absent && on == ks.State.not():
 			r.malformed(Malformed{
-				Text: name, Ref: v.Ref, Effect: "ignored", Why: name + "=" + clip(v.Text) + " is not read by this version, which leaves the kill switch as it is",
+				Text: name, Ref: v.Ref, Effect: "unread", Why: name + "=" + clip(v.Text) + " is not read by this version, which leaves the kill switch " + onOrOff(ks.State),
 			})
 		case read == Absent:
 			continue

@@ -15,9 +15,9 @@ func TestGluetunFirewall(t *testing.T) {
 	}{
 		{"v3.40.0", "", Present, ""},
 		{"v3.38.0", "FIREWALL=off", Absent, ""},
-		{"v3.39.0", "FIREWALL=off", Present, "FIREWALL ignored"},
+		{"v3.39.0", "FIREWALL=off", Present, "FIREWALL unread"},
 		{"v3.39.0", "FIREWALL_ENABLED_DISABLING_IT_SHOOTS_YOU_IN_YOUR_FOOT=off", Absent, ""},
-		{"v3.38.0", "FIREWALL_ENABLED_DISABLING_IT_SHOOTS_YOU_IN_YOUR_FOOT=off", Present, "FIREWALL_ENABLED_DISABLING_IT_SHOOTS_YOU_IN_YOUR_FOOT ignored"},
+		{"v3.38.0", "FIREWALL_ENABLED_DISABLING_IT_SHOOTS_YOU_IN_YOUR_FOOT=off", Present, "FIREWALL_ENABLED_DISABLING_IT_SHOOTS_YOU_IN_YOUR_FOOT unread"},
 		{"", "FIREWALL=off", Unknown, ""},
 		{"latest", "FIREWALL=off", Unknown, ""},
 		{"v3.40.0", "FIREWALL_ENABLED_DISABLING_IT_SHOOTS_YOU_IN_YOUR_FOOT=on", Present, ""},

@@ -398,8 +398,9 @@ func (p *podView) target(text, protocol string) (int, *containerView) {
 }
 
 // input reads the firewall of an image for what reaches the pod: gluetun drops
-// all but its own subnet's packets while its firewall is on (FG C1), and so does
-// DyonR's qbittorrentvpn while its VPN is on, but for its web UI (FG C4).
+// all but its own subnet's packets while its firewall is on (FG C1), and so do
+// DyonR's and binhex' images while their VPN is on, and haugene's with ufw, but
+// for the ports of their own application (FG C4).
 func (r *tunnelReader) input() {
 	in := Input{Closed: Unknown, Ports: []int{}, Ref: r.t.ContainerRef}
 	switch {
@@ -407,6 +408,14 @@ func (r *tunnelReader) input() {
 		in.Key, in.Closed = "FIREWALL_INPUT_PORTS", r.t.KillSwitch.State
 	case r.t.Family == "dyonr-qbittorrentvpn" && r.c.image.Repository == "dyonr/qbittorrentvpn":
 		in.Key, in.Closed, in.Ports = "ADDITIONAL_PORTS", and(r.t.KillSwitch.State, r.enabledVPN()), []int{8080}
+	case r.t.Family == "binhex-vpn":
+		in.Key = "VPN_INPUT_PORTS"
+		own, known := r.binhexPorts()
+		in.Closed, in.Ports = and(and(r.t.KillSwitch.State, r.enabledVPN()), known), own
+	case r.t.Family == "haugene-transmission-openvpn":
+		in.Key = "UFW_EXTRA_PORTS"
+		own, known := r.haugenePorts()
+		in.Closed, in.Ports = and(r.c.switchedOn("ENABLE_UFW"), known), own
 	default:
 		r.t.Input = in
 		return
@@ -430,6 +439,60 @@ func (r *tunnelReader) input() {
 		}
 	}
 	r.t.Input = in
+}
+
+// binhexPorts are the ports that a binhex image opens by itself, those of its
+// application and of its proxies; Absent for an application that is not known
+// here. The variable that it read before VPN_INPUT_PORTS counts.
+func (r *tunnelReader) binhexPorts() ([]int, Known) {
+	out := []int{8118, 9118}
+	switch path.Base(r.c.image.Repository) {
+	case "arch-qbittorrentvpn":
+		return r.c.portsIn(append(out, 8080), "WEBUI_PORT", "ADDITIONAL_PORTS")
+	case "arch-delugevpn":
+		out = append(out, 8112, 58846)
+	case "arch-rtorrentvpn":
+		out = append(out, 9080, 9443, 5000)
+	case "arch-sabnzbdvpn":
+		out = append(out, 8080, 8090)
+	case "arch-privoxyvpn":
+	default:
+		return []int{}, Unknown
+	}
+	return r.c.portsIn(out, "ADDITIONAL_PORTS")
+}
+
+// haugenePorts are the ports that the image opens in ufw by itself: Transmission's
+// and its web proxy's.
+func (r *tunnelReader) haugenePorts() ([]int, Known) {
+	return r.c.portsIn([]int{9091, 51413, 8118, 8888}, "TRANSMISSION_RPC_PORT", "TRANSMISSION_PEER_PORT", "WEBPROXY_PORT")
+}
+
+// portsIn adds the ports that variables hold; Unknown where one cannot be seen.
+func (c *containerView) portsIn(list []int, keys ...string) ([]int, Known) {
+	complete := Present
+	for _, key := range keys {
+		v := c.env(key)
+		if v.State == Unknown && c.setsKey(key) {
+			complete = Unknown
+		}
+		for _, field := range strings.Split(v.Text, ",") {
+			if port, err := strconv.ParseUint(strings.TrimSpace(field), 10, 16); err == nil {
+				list = append(list, int(port))
+			}
+		}
+	}
+	return list, complete
+}
+
+// switchedOn reads a switch that is off where it is not set.
+func (c *containerView) switchedOn(key string) Known {
+	switch v := c.env(key); v.State {
+	case Present:
+		return known(isOn(v.Text))
+	default:
+		return v.State
+	}
 }
 
 // interfaceMTU keeps the size that a configuration or variable sets.

@@ -125,7 +125,7 @@ func TestInputFirewall(t *testing.T) {
 
 func TestSwitchThatIsNotRead(t *testing.T) {
 	p, _ := onlyPod(t, deployment("containers: [{name: vpn, image: 'ghcr.io/qdm12/gluetun:v3.40', env: [{name: FIREWALL, value: 'off'}]}]\n"))
-	if m := p.Tunnels[0].Bypass.Malformed; len(m) != 1 || m[0].Effect != "ignored" {
+	if m := p.Tunnels[0].Bypass.Malformed; len(m) != 1 || m[0].Effect != "unread" {
 		t.Errorf("malformed: %+v", m)
 	}
 	p, _ = onlyPod(t, deployment("containers: [{name: vpn, image: 'ghcr.io/qdm12/gluetun:v3.40', env: [{name: FIREWALL, value: 'on'}]}]\n"))

@@ -19,10 +19,14 @@ func readNeeds(p *podView) {
 	r := &needReader{p: p, services: p.ix.servicesNear(p.object), aliases: hostAliases(p), seen: map[string]bool{}}
 	own := tunnelContainers(p)
 	for _, c := range p.containers {
-		if own[c.c.Name] {
+		if own[c.c.Name] && c.app.cmd == nil {
 			continue // a tunnel's own configuration is no need
 		}
 		r.c, r.affected = c, len(own) > 0 && r.runsBesideTunnel(c, own)
+		if own[c.c.Name] {
+			r.application()
+			continue
+		}
 		r.proxied = c.proxied()
 		r.texts()
 	}
@@ -139,6 +143,36 @@ func (r *needReader) texts() {
 		}
 	}
 	r.kubectl()
+}
+
+// application looks at what an application is told that a script starts in the
+// tunnel's own container: its command, and the variables that do not sound like
+// the tunnel's.
+func (r *needReader) application() {
+	r.proxied = r.c.proxied()
+	for i, w := range r.c.app.args() {
+		key := ""
+		if i > 0 && strings.HasPrefix(r.c.app.args()[i-1], "-") {
+			key = r.c.app.args()[i-1]
+		}
+		r.text(w, value{State: Present, Text: w, Ref: r.c.app.ref(), Moved: true}, key)
+	}
+	for _, v := range r.c.envWithPrefix("") {
+		if v.State == Present && !ofTunnel(v.Name) {
+			r.text(v.Text, v.value, v.Name)
+		}
+	}
+}
+
+// ofTunnel reports whether a variable sounds like one of a tunnel.
+func ofTunnel(key string) bool {
+	key = strings.ToUpper(key)
+	for _, part := range []string{"VPN", "WG", "WIREGUARD", "TUN", "ENDPOINT", "REMOTE", "PEER", "DNS", "GATEWAY", "IPSEC"} {
+		if strings.Contains(key, part) {
+			return true
+		}
+	}
+	return false
 }
 
 // text reads the hosts of one text. key is the name of the variable or flag

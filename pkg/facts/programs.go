@@ -193,3 +193,52 @@ func (r *tunnelReader) namedOpenVPNConfigs() []string {
 	}
 	return out
 }
+
+// application is the command by which a script of the manifest runs an
+// application once it has started a tunnel, in one container: wg-quick up wg0 &&
+// exec app. It is the last one that the script waits for, and not one of a
+// system or of the tunnel: a container that then sleeps, or runs a proxy for
+// others, is a tunnel alone.
+func (c *containerView) application() (command, bool) {
+	if c.image.Family == nil || c.image.By != images.ByCommand && !c.replacesEntrypoint() || c.c.Stage == Init {
+		return command{}, false
+	}
+	started := false
+	var last command
+	for _, cmd := range c.commands() {
+		if cmd.script.Kind != scriptCommand && cmd.script.Kind != scriptFile {
+			continue
+		}
+		if cmd.opaque {
+			return command{}, false
+		}
+		started = started || tunnelProgram(cmd.name(), cmd.args()) != ""
+		if started && !cmd.cmd.Background && !cmd.cmd.Substituted && !cmd.cmd.OtherNetNS {
+			last = cmd
+		}
+	}
+	if last.cmd == nil || last.conditional || last.loop || ofSystem(last.name()) || strings.HasSuffix(c.image.Repository, "proxy") {
+		return command{}, false
+	}
+	return last, true
+}
+
+// ofSystem reports whether a program is no application: a shell and what scripts
+// are made of, what a tunnel is set up and watched with, and servers that hand
+// the traffic of others on.
+func ofSystem(name string) bool {
+	switch name {
+	case "", ":", "true", "false", "exit", "return", "wait", "trap", "set", "cd", "export", "unset", "read", "eval", "source", ".", "[", "test",
+		"sh", "ash", "bash", "dash", "zsh", "sleep", "tail", "cat", "echo", "printf", "tee", "watch", "kill", "pkill", "ps", "date", "logger",
+		"mkdir", "mkfifo", "mknod", "chmod", "chown", "cp", "mv", "rm", "ln", "touch", "sed", "awk", "grep", "inotifywait",
+		"apk", "apt", "apt-get", "yum", "dnf", "pip", "pip3", "envsubst", "sudo", "su",
+		"ip", "iptables", "ip6tables", "iptables-restore", "iptables-save", "nft", "sysctl", "route", "ifconfig", "modprobe", "resolvconf",
+		"ping", "nslookup", "dig", "curl", "wget", "nc", "ss", "netstat", "tcpdump", "traceroute",
+		"wg", "wg-quick", "wireguard-go", "boringtun", "boringtun-cli", "openvpn", "ipsec", "charon", "charon-systemd", "swanctl", "starter",
+		"tailscaled", "tailscale", "containerboot", "openconnect",
+		"crond", "cron", "syslogd", "rsyslogd", "sshd", "dnsmasq", "coredns", "unbound", "named", "supervisord", "s6-svscan", "runsvdir", "monit",
+		"socat", "microsocks", "danted", "sockd", "gost", "squid", "privoxy", "tinyproxy", "3proxy", "haproxy", "nginx", "envoy", "ss-server", "glider", "sing-box", "xray", "pproxy":
+		return true
+	}
+	return strings.Contains(name, "proxy") || strings.Contains(name, "socks")
+}

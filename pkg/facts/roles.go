@@ -42,7 +42,10 @@ func (c *containerView) classify() {
 			c.c.NonRoot.State = Unknown
 		}
 	}
-	c.c.Combined = isCombined(c)
+	c.c.Combined = combinedImage(c.c.Family)
+	if app, runs := c.application(); runs {
+		c.c.Combined, c.app = true, app
+	}
 	c.c.OwnCommand = c.image.Family != nil && c.replacesEntrypoint()
 	c.c.Application = c.c.Stage != Init && c.image.Family == nil && c.image.LookAlike == nil && !c.isHelper()
 }
@@ -203,9 +206,13 @@ func bareImage(repository string) bool {
 	}
 }
 
-// isCombined: one image is VPN client and application (FG C0, "client+app").
-func isCombined(c *containerView) bool {
-	switch c.c.Family {
+// isCombined: one container is VPN client and application, by its image or by a
+// script that starts both.
+func isCombined(c *containerView) bool { return c.c.Combined }
+
+// combinedImage: one image is VPN client and application (FG C0, "client+app").
+func combinedImage(family string) bool {
+	switch family {
 	case "haugene-transmission-openvpn", "binhex-vpn", "dyonr-qbittorrentvpn":
 		return true
 	default:
@@ -285,7 +292,7 @@ func readRole(p *podView) (Role, string) {
 		case does == partClient && role != RoleUnknown && role != Sidecar:
 			role, why = Client, because+", alone in the pod"
 			if isCombined(c) {
-				why = because + ", client and application in one image"
+				why = because + ", client and application in one container"
 			}
 			if len(apps) > 0 {
 				role, why = Sidecar, because+", beside "+strings.Join(apps, ", ")

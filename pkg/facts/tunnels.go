@@ -2,11 +2,13 @@ package facts
 
 import (
 	"cmp"
+	"math"
 	"net/netip"
 	"slices"
 	"sort"
 	"strings"
 
+	"github.com/vpnlint/vpnlint/pkg/cidrplan"
 	"github.com/vpnlint/vpnlint/pkg/finding"
 	"github.com/vpnlint/vpnlint/pkg/grammar"
 	"github.com/vpnlint/vpnlint/pkg/images"
@@ -147,7 +149,7 @@ func (r *tunnelReader) finish() Tunnel {
 	t.Clients.Routes = orEmpty(t.Clients.Routes)
 	t.Clients.Resolvers = orEmpty(t.Clients.Resolvers)
 	t.Clients.Unreached = []UnreachedResolver{}
-	t.Routes.Named = named(t)
+	t.Routes.Named, t.Routes.Internet = named(t), takesInternet(t.Routes)
 	if t.Bypass.Ref.IsZero() {
 		t.Bypass.Ref = t.Routes.Ref
 	}
@@ -232,6 +234,7 @@ func (r *tunnelReader) carriesIPv6() Switch {
 		out.State, out.Why = Present, "it takes "+six[0].Text
 	case r.stops6, r.family.ID == "gluetun" && t.KillSwitch.State == Present:
 		out.State, out.Why = Present, "its firewall drops IPv6"
+	case len(six) > 0 && !t.Routes.Default: // parts of IPv6, as many as they may be
 	case t.Kind != "wireguard" || t.Config.IsZero() || r.filterUnknown || r.ownFirewall():
 	default:
 		out.State, out.Why = Absent, t.Routes.Why
@@ -356,4 +359,20 @@ func hasDefault(list []PrefixAt) bool {
 	}
 	return covered("0.0.0.0/0") || covered("0.0.0.0/1", "128.0.0.0/1") ||
 		covered("::/0") || covered("::/1", "8000::/1") || covered("2000::/3")
+}
+
+// takesInternet reports whether the routes are for the internet: a default
+// route, or what is left of one when private ranges are cut out of it, a list of
+// dozens of prefixes that together are most of IPv4.
+func takesInternet(r Routes) bool {
+	if r.State != Present {
+		return false
+	}
+	addresses := 0.0
+	for _, p := range cidrplan.Union(prefixesAt(r.Prefixes), nil) {
+		if p.Addr().Is4() {
+			addresses += math.Ldexp(1, 32-p.Bits())
+		}
+	}
+	return r.Default || addresses > math.Ldexp(1, 31)
 }

@@ -51,6 +51,8 @@ type containerView struct {
 
 	commandsRead bool
 	commandList  []command
+	// app is the application that a script starts in the tunnel's own container.
+	app command
 	// loadedBytes counts the bytes of rules that its scripts load.
 	loadedBytes int
 
