@@ -68,7 +68,7 @@ jippi/pritunl                                  | gateway | ?   | ?    | no  | no
 goofball222/pritunl                            | gateway | ?   | ?    | no  | no  | ?     |
 openvpn/openvpn-as                             | gateway | ?   | ?    | no  | no  | ?     |
 caomingjun/warp                                | client  | -   | no   | no  | no  | yes   |
-caomingjun/warp WARP_ENABLE_NAT=1              | client  | -   | yes  | no  | no  | yes   |
+caomingjun/warp WARP_ENABLE_NAT=1              | gateway | no  | yes  | no  | no  | yes   |
 shadowsocks/shadowsocks-libev                  | client  | -   | no   | no  | no  | no    |
 quay.io/outline/shadowbox                      | client  | -   | no   | no  | no  | no    |
 squat/kilo:0.6.0                               | unknown | ?   | yes  | no  | no  | yes   | 10.4.0.0/16
