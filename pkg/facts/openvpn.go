@@ -67,7 +67,7 @@ func (r *tunnelReader) confFiles(what []aspect, globs ...string) (confs []confTe
 // block in it is none. Then the rest decides nothing either.
 func (r *tunnelReader) cut(problems []grammar.Problem, f confText, what []aspect) bool {
 	for _, p := range problems {
-		if p.Fatal && p.Kind == grammar.Syntax {
+		if p.Fatal && (p.Kind == grammar.Syntax || p.Kind == grammar.UnknownKey) {
 			r.missed(because("its reader refuses "+path.Base(f.path)+": "+p.Says, correctLine), f.at(p.Range), what...)
 			r.t.Routes.State = Unknown
 			r.hooksUnseen()

@@ -3,6 +3,7 @@ package grammar
 import (
 	"fmt"
 	"net/netip"
+	"regexp"
 	"strings"
 )
 
@@ -49,11 +50,46 @@ func ParseOpenVPN(text string) *OpenVPN {
 		return r.conf
 	}
 	lines := splitLines(text)
+	if len(lines) > 0 && strings.HasPrefix(text, bom) {
+		lines[0].start += len(bom) // which OpenVPN passes over
+	}
 	for i := 0; i < len(lines); i++ {
 		i = r.line(lines, i)
 	}
 	sortProblems(r.conf.Problems)
 	return r.conf
+}
+
+const bom = "\ufeff"
+
+// optionName is how all names of options are written. A word in capitals may be one
+// that a script replaces.
+var (
+	optionName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
+	replaced   = regexp.MustCompile(`^[@%_]*[A-Z][A-Z0-9_]*[@%_]*$`)
+)
+
+// leastArgs are how many arguments options have at least, of those that say what
+// becomes of packets: OpenVPN refuses a line with fewer.
+var leastArgs = map[string]int{
+	"route": 1, "route-ipv6": 1, "iroute": 1, "iroute-ipv6": 1, "server": 2, "server-ipv6": 1, "ifconfig": 2, "ifconfig-ipv6": 2,
+	"ifconfig-push": 1, "push": 1, "remote": 1, "dev": 1, "proto": 1, "port": 1, "lport": 1, "topology": 1, "dhcp-option": 1,
+	"client-config-dir": 1, "pull-filter": 2, "cd": 1, "config": 1,
+}
+
+// refused reports a line that no version of OpenVPN takes: it ends with "Unrecognized
+// option or missing or extra parameter(s)".
+func (r *ovpnReader) refused(d Directive, body string) {
+	if d.Name.Unknown || placeholder(body) != "" || replaced.MatchString(d.Name.Text) {
+		return // something else may write an option here
+	}
+	if !optionName.MatchString(d.Name.Text) {
+		r.problem(d.Range, Syntax, true, "line %q is no option", shorten(body))
+		return
+	}
+	if least := leastArgs[d.Name.Text]; len(d.Args) < least {
+		r.problem(d.Range, Syntax, true, "%q has fewer arguments than the option %s needs", shorten(body), d.Name.Text)
+	}
 }
 
 type ovpnReader struct {
@@ -90,6 +126,7 @@ func (r *ovpnReader) line(lines []line, i int) int {
 		return i
 	}
 	d := directive(words)
+	r.refused(d, body)
 	if r.inside {
 		d.Connection = r.connection
 	}

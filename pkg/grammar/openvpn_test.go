@@ -144,6 +144,14 @@ func TestOpenVPNWords(t *testing.T) {
 
 func TestOpenVPNOddities(t *testing.T) {
 	tests := []struct{ name, text, wantProblems, side string }{
+		{"the byte order mark", "\ufeffclient\n", "", "absent"},
+		{"a line that is no option", "client\nAllowedIPs = 10.0.0.0/8\n", `syntax@"AllowedIPs = 10.0.0.0/8"!`, "absent"},
+		{"a bracket", "client\n}\n", `syntax@"}"!`, "absent"},
+		{"a closing tag alone", "client\n</ca>\n", `syntax@"</ca>"!`, "absent"},
+		{"a route without a network", "client\nroute\n", `syntax@"route"!`, "absent"},
+		{"a server without a mask", "client\nserver 10.8.0.0\n", `syntax@"server 10.8.0.0"!`, "present"},
+		{"what a script replaces", "client\nOVPN_ROUTES\n@ROUTES@\nserver $NETWORK\n%EXTRA%\n", "", "present"},
+		{"an option that nobody knows here", "client\ntun-max-mtu 9000\n", "", "absent"},
 		{"nothing tells the side", "dev tun\n", "", "unknown"},
 		{"a remote alone is a client's", "remote a 1194\n", "", "absent"},
 		{"a static key has no sides", "remote a 1194\nsecret static.key\n", "", "unknown"},

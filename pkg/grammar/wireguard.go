@@ -2,6 +2,7 @@ package grammar
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -258,12 +259,15 @@ func (r *wgReader) peerKey(keyAt Range, key string, v Word) {
 	}
 }
 
+var amnezia = regexp.MustCompile(`(?i)^(jc|jmin|jmax|s[1-4]|h[1-4]|i[1-5]|j[1-3]|itime|advancedsecurity)$`)
+
 func (r *wgReader) unknownKey(at Range, key, section string) {
 	if placeholder(key) != "" {
 		r.problem(at, Placeholder, false, "the key %q is filled in later", shorten(key))
 		return
 	}
-	r.problem(at, UnknownKey, true, "unknown key %q in %s", shorten(key), section)
+	// The fork AmneziaWG has keys of its own, and its images are called like others.
+	r.problem(at, UnknownKey, !amnezia.MatchString(key), "unknown key %q in %s", shorten(key), section)
 }
 
 func (r *wgReader) empty(keyAt Range, name string, v Word) bool {

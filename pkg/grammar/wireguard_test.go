@@ -141,6 +141,7 @@ func TestWireGuardOddities(t *testing.T) {
 		{"CRLF", "[Interface]\r\nAddress = 10.0.0.1/24\r\n", ""},
 		{"a comment behind a value", "[Interface]\nListenPort = 51820 # default\n", ""},
 		{"unknown key", "[Interface]\nAdress = 10.0.0.1/24\n", `unknown-key@"Adress"!`},
+		{"keys of AmneziaWG", "[Interface]\nJc = 4\nS1 = 15\nH1 = 1\n", `unknown-key@"Jc" unknown-key@"S1" unknown-key@"H1"`},
 		{"a wg-quick key in a peer", "[Peer]\nPublicKey = a\nMTU = 1400\n", `unknown-key@"MTU"!`},
 		{"unknown section", "[Interfaces]\nAddress = 1\n", `unknown-key@"[Interfaces]"!`},
 		{"text before a section", "Address = 10.0.0.1/24\n", `syntax@"Address = 10.0.0.1/24"!`},
