@@ -16,7 +16,7 @@
 #   claims: []
 #   fires: |
 #     - a suppression has no reason, or names no rule
-#     - it names a rule that does not exist; a likely typing error is told with the nearest rule
+#     - it names a rule that does not exist; for a likely typo the nearest rule is named
 #     - the rule ran and found nothing at the comment's place, about the annotation's object, or in the
 #       entry's files
 #     - it names VPN001, which cannot be suppressed

@@ -18,8 +18,8 @@
 #
 #   **Where the wire disagrees with the folklore.** Such a pod does not hang in
 #   `CreateContainerConfigError`, as is sometimes said: its phase is Failed, the reason
-#   `SysctlForbidden`. An init container that writes the sysctl needs no
-#   entry in any list, but must be privileged. And for IPv4 forwarding the setting may be there
+#   `SysctlForbidden`. An init container that writes the sysctl needs no entry in any
+#   list, but must be privileged. And for IPv4 forwarding the setting may be there
 #   already: a new network namespace takes it over from the node (measured on Linux 6.18).
 # related_resources:
 #   - ref: https://kubernetes.io/docs/tasks/administer-cluster/sysctl-cluster/

@@ -9,8 +9,8 @@
 #   Usually the gateway translates the pool into its own address: `iptables -t nat -A POSTROUTING -s
 #   POOL -o eth0 -j MASQUERADE` in a hook or start script, or the image does it by itself. Otherwise
 #   something must lead the pool back to this pod: a route of the cloud network, or Calico routing it.
-#   A pool that is routed also has to pass the source checks of the CNI, which this rule holds against a
-#   plan that names the pool as routed. Calico drops what a pod sends with foreign addresses, unless its
+#   A pool that is routed also has to pass the source checks of the CNI, which this rule looks at where
+#   a plan says that the pool is routed. Calico drops what a pod sends with foreign addresses, unless its
 #   annotation `cni.projectcalico.org/allowedSourcePrefixes` asks for them and Felix heeds it
 #   (`workloadSourceSpoofing: Any`); without that setting Felix refuses the endpoint of such a pod
 #   altogether. Cilium has a switch for all pods only: `enable-source-ip-verification` of its ConfigMap,

@@ -3,11 +3,11 @@
 # description: |
 #   A VPN in the kernel makes an interface and changes routes, addresses and the packet filter. All of
 #   that needs `NET_ADMIN` in the pod's network namespace. Without it the container stops at the first
-#   such step ("Operation not permitted") and starts again, for ever.
+#   such step ("Operation not permitted") and is restarted, over and over.
 #
-#   Two lacks are less visible. An image that makes `/dev/net/tun` itself with `mknod` needs `MKNOD`,
-#   which is among the default capabilities and gone with `drop: [ALL]`. And an added capability is
-#   given to processes of user 0: with `runAsUser: 1000` or `runAsNonRoot: true` the process starts
+#   Two other causes are less visible. An image that makes `/dev/net/tun` itself with `mknod` needs `MKNOD`,
+#   which is among the default capabilities and gone with `drop: [ALL]`. And an added capability
+#   only takes effect for processes of user 0: with `runAsUser: 1000` or `runAsNonRoot: true` the process starts
 #   without it, unless the image's program is marked to keep it.
 #
 #   A data plane in user space needs none of this: Tailscale's image unless `TS_USERSPACE=false`,

@@ -1,12 +1,12 @@
 # METADATA
 # title: the masquerade exemption covers a network behind a VPN
 # description: |
-#   The masquerade agent leaves packets alone whose destination is on its list: they keep the pod's
+#   The masquerade agent leaves alone packets whose destination is on its list: they keep the pod's
 #   address. When the list covers a network behind a VPN, pods reach it with an address that the far
 #   side may have no route back to, while the nodes, which are never rewritten, reach it fine.
 #
-#   The fix narrows the list, it does not delete it: the pod range (and the node range) stay exempt,
-#   the networks behind the VPN leave the list. This changes the source address of every pod in the
+#   The fix narrows the list; it does not delete it. The pod range (and the node range) stay exempt,
+#   and the networks behind the VPN leave the list. This changes the source address of every pod in the
 #   cluster towards those networks: allow-lists and firewall rules over there that name pod addresses
 #   stop matching.
 # related_resources:
@@ -24,8 +24,8 @@
 #     - M2: "the exemption 10.0.0.0/8 covers 10.20.0.0/16 behind warehouse"
 #     - M5: "the narrowest list is 10.44.0.0/14, 10.130.0.0/20"
 #   fires: |
-#     An explicit list covers a VPN destination, or part of one: that of a masquerade agent (of one that
-#     AKS runs its ConfigMap `azure-ip-masq-agent-config`), of Autopilot's
+#     An explicit list covers a VPN destination, or part of one: that of a masquerade agent (on AKS
+#     also the ConfigMap `azure-ip-masq-agent-config`), of Autopilot's
 #     EgressNATPolicies, `AWS_VPC_K8S_CNI_EXCLUDE_SNAT_CIDRS`, a disabled IPPool of Calico's, or Cilium's
 #     `ipv4-native-routing-cidr`; also as values of Cilium's or Calico's chart in a HelmRelease, an
 #     Application, a HelmChart or HelmChartConfig. **Error** when that destination must

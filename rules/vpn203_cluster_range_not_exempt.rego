@@ -24,8 +24,8 @@
 #     - the list is the agent's default, or cannot be seen
 #     - the cluster's ranges are not in view
 #     - only the service range is missing
-#     - Cilium in a tunnel's mode, where packets between pods never come to the list; nodes count with no
-#       mode of Cilium's
+#     - Cilium in tunnel mode, where packets between pods never reach the list; and the node range with
+#       Cilium in any mode
 #     - Azure's agent reads a further list that is not in view, such as the one that AKS writes
 #     - the plan names a VPN with `sourceAddress: node` that leads to what is missing
 #     - no agent is in view, and the plan's `masquerade.agent` is one that does not read this list, or `none`

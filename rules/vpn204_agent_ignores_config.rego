@@ -2,7 +2,7 @@
 # title: no masquerade agent reads this exemption list
 # description: |
 #   A masquerade agent never asks the API server: it reads a file, and its ConfigMap only counts when a
-#   volume shows the right key at the right path. The reference DaemonSet of ip-masq-agent mounts the
+#   volume puts the right key at the right path. The reference DaemonSet of ip-masq-agent mounts the
 #   key `config` of the ConfigMap `ip-masq-agent` in its own namespace, and marks it optional. A list
 #   under another key, another name or in another namespace is therefore ignored without a word, and
 #   the default applies: 10.0.0.0/8, 172.16.0.0/12 and 192.168.0.0/16 keep pod addresses.
@@ -23,7 +23,7 @@
 #   claims:
 #     - M3: "the exemption list in ConfigMap kube-system/ip-masq-agent is read by no agent"
 #   fires: |
-#     A ConfigMap holds an exemption list, and the agent in view does not see it where it reads: wrong
+#     A ConfigMap holds an exemption list, and the agent in view does not find it where it looks: wrong
 #     key, name, namespace or path, or no mount at all. Without an agent in view: the ConfigMap
 #     `kube-system/ip-masq-agent` has a key that no known agent reads, or its cluster is a GKE
 #     Autopilot cluster.

@@ -1,8 +1,8 @@
 # METADATA
 # title: the masquerade agent refuses its configuration
 # description: |
-#   A masquerade agent checks its configuration as a whole. One entry that it does not take, and none
-#   of the list is used. Nothing fails visibly at that moment, because the rules that are installed
+#   A masquerade agent checks its configuration as a whole. If it refuses one entry, none of
+#   the list is used. Nothing fails visibly at that moment, because the rules that are installed
 #   stay. What happens then depends on the agent:
 #
 #   - ip-masq-agent, GKE's included, logs the error and syncs nothing. A node that reboots or is added
@@ -28,9 +28,9 @@
 #   claims:
 #     - M3: "the agent that runs keeps its old rules; one that restarts, on a node that reboots or is added, installs none"
 #   fires: |
-#     The agent's own validation fails: broken YAML, a prefix that is malformed, bare or has host bits,
-#     IPv6 without `--enable-ipv6`, a wrong type, a duration that is none, or more entries than the
-#     limit. Each as the agent in view judges it.
+#     The agent's own validation fails: broken YAML, a prefix that is malformed, has no length or has host bits,
+#     IPv6 without `--enable-ipv6`, a wrong type, a malformed duration, or more entries than the
+#     limit. Each is judged as the agent in view does.
 #   silent: |
 #     - the agent takes it: Cilium masks host bits and takes IPv6, Azure's agent ignores `resyncInterval`
 #     - the part in question is filled in when the tree is applied

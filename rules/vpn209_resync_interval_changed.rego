@@ -2,7 +2,7 @@
 # title: the masquerade agent's interval is changed without a reason
 # description: |
 #   ip-masq-agent reads its list and writes its rules anew every `resyncInterval`, 60s by default. The
-#   interval repairs nothing about which addresses are exempt. A longer one delays every change of the
+#   interval has no bearing on which addresses are exempt. A longer one delays every change of the
 #   list, a shorter one costs every node work for ever. Leave it alone, or write next to it why not.
 # related_resources:
 #   - ref: https://github.com/kubernetes-sigs/ip-masq-agent

@@ -17,7 +17,7 @@
 #   claims:
 #     - M8: "has no sourceAddress and reason for it"
 #   fires: |
-#     A VPN of the plan has destinations, and not both of `sourceAddress` and `reason`: one note each for the first
+#     A VPN of the plan has destinations, but lacks `sourceAddress` or its `reason`: one note each for the first
 #     100 of a cluster, the last of which counts the others.
 #   silent: |
 #     - both are there

@@ -34,7 +34,7 @@
 #     - a rule before it lets packets with an IPsec policy pass, or it takes only those without one
 #     - the address that takes the source's place is one that the local selectors hold, or may be: the
 #       pod range for a script's MASQUERADE in a pod, the nodes', or Calico's natOutgoingAddress
-#     - masquerading past the host's tables: Cilium's in BPF, OVN-Kubernetes without `routingViaHost`
+#     - masquerading that bypasses the host's netfilter: Cilium's in BPF, OVN-Kubernetes without `routingViaHost`
 #     - what is exempt cannot be read: the range of one of Calico's pools, a script or a rules file that
 #       is not in the tree, a rule of which a part is known at run time only
 #     - selectors of 0.0.0.0/0, servers for clients that call from anywhere

@@ -17,9 +17,8 @@
 #     - C1: "both listen on port 8000/TCP of the pod's one network namespace"
 #   fires: |
 #     In a pod with a VPN, two containers listen on the same port and protocol: a port that one declares
-#     and a listener that the tunnel's image is known to have, as its variables place it, or one port
-#     that two applications declare and both use: a probe of theirs asks there, or one of their flags or
-#     variables places a listener there.
+#     and on which the tunnel's image is known to listen, given its variables; or a port that two
+#     applications declare and both use, as a probe, a flag or a variable of each shows.
 #   silent: |
 #     - the tunnel's container declares the application's port on its behalf
 #     - two applications declare one port, and nothing else shows that both listen there: a declared port

@@ -3,7 +3,7 @@
 # description: |
 #   The kubelet probes a pod's address from the node, and Services lead to it from other nodes. Both
 #   have to pass the tunnel image's firewall, which drops what comes from beyond the pod's own subnet;
-#   with Calico and Cilium that subnet is the pod's single address, so that nobody is near. A listener
+#   with Calico and Cilium that subnet is the pod's single address, so that nothing else is in it. A listener
 #   on 127.0.0.1 cannot be reached from outside at all. And where the tunnel has taken the default
 #   route, the answers leave through it.
 # related_resources:

@@ -2,7 +2,7 @@
 # title: a bypass list that its reader does not take as written
 # description: |
 #   Every image has its own name and its own separator for the networks that stay outside the tunnel.
-#   A list with the wrong separator is one word that is no network: the image stops, or drops the list
+#   A list with the wrong separator is a single word, and no network: the image stops, or drops the list
 #   and captures the cluster. A variable that the image's version no longer reads does nothing at all.
 #   `0.0.0.0/0` on the list takes everything out of the tunnel, and images that check refuse it.
 # related_resources:

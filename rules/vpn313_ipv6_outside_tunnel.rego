@@ -4,7 +4,7 @@
 #   In a dual-stack cluster a pod has an IPv6 address and an IPv6 default route of its own. A tunnel
 #   with `AllowedIPs = 0.0.0.0/0` takes the IPv4 default route and nothing else. The resolver answers
 #   with AAAA records, applications prefer them, and these connections leave by `eth0`, with the node's
-#   address and outside the tunnel. The IPv4 test of the tunnel is perfect meanwhile. A kill switch made
+#   address and outside the tunnel. Meanwhile a test of the tunnel over IPv4 shows nothing wrong. A kill switch made
 #   of `iptables` rules does not see IPv6 either; that needs `ip6tables`.
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/services-networking/dual-stack/

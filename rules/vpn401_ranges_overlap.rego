@@ -2,7 +2,7 @@
 # title: two ranges of the address plan overlap
 # description: |
 #   Pods, services, nodes, the networks behind a VPN and the pools of its clients must not share
-#   addresses inside one routing domain. Where they do, the longer prefix wins on each hop for itself:
+#   addresses inside one routing domain. Where they do, each hop decides for itself, by the longest prefix:
 #   packets for the VPN are delivered inside the cluster, or packets for the cluster enter the tunnel,
 #   and nothing reports an error. A default route does not repair an overlap, it hides it.
 # related_resources:
@@ -18,7 +18,7 @@
 #     - C13: "in cluster edge, 10.244.16.0/20"
 #   fires: |
 #     Two of pod range, service range, node range, VPN destination and client pool share addresses in
-#     one cluster. **Error**: they overlap partly, are equal, or the VPN's range lies inside a range of
+#     one cluster. **Error**: they overlap in part, are equal, or the VPN's range lies inside a range of
 #     the cluster. **Warning**: the VPN's range strictly contains the other (more specific routes win,
 #     until they do not), one range of the cluster contains another, or one side is only the default
 #     of a component. The pods, or nodes, of another cluster are VPN destinations where the plan says

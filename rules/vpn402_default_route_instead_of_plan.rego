@@ -2,7 +2,7 @@
 # title: a default route stands in for the networks that are meant
 # description: |
 #   A tunnel whose routes name private networks was built for them. A default route beside them makes
-#   these entries mean nothing: every destination without a more specific route enters the tunnel, the
+#   these entries meaningless: every destination without a more specific route enters the tunnel, the
 #   public internet and the cluster's own services included, and the far side drops or carries what it
 #   was never meant to see. It also hides overlaps, because a default route overlaps with nothing.
 #

@@ -16,8 +16,8 @@
 #   claims:
 #     - C6: "the plan gives services 10.44.0.0/20, but serviceSubnets is 10.96.0.0/12"
 #   fires: |
-#     The plan file says the pod, service or node range of a cluster, and a declaration that belongs
-#     to the cluster says another. Or a single address or block proves that another one is in use:
+#     The plan file gives the pod, service or node range of a cluster, and a declaration that belongs
+#     to the cluster gives another. Or a single address or block proves that another one is in use:
 #     a Service's clusterIP, a node's podCIDR.
 #   silent: |
 #     - the plan lists the declared range, alone or in pieces

@@ -2,8 +2,8 @@
 # title: a range that its reader refuses
 # description: |
 #   Ranges are written as text in many places, and each place has a reader of its own. This rule
-#   speaks where that reader is known to refuse what is written: a prefix that is none, an address
-#   where a prefix must be, IPv6 where only IPv4 is read, a netmask whose ones are not in one piece,
+#   speaks where that reader is known to refuse what is written: text that is no prefix, an address
+#   where a prefix is required, IPv6 where only IPv4 is read, a non-contiguous netmask,
 #   and bits right of the mask where the reader insists that there are none (`TS_ROUTES`,
 #   `--advertise-routes`, the selectors of a ComputeVPNTunnel, OpenVPN's `server`, `route` and pushed
 #   routes). OpenVPN also bounds the size of a server's pool (/16 to /29 for a tun device, /64 to

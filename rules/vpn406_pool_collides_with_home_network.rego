@@ -4,9 +4,9 @@
 #   The range overlaps with nothing in the cluster, but with the network that a client sits in: many
 #   home routers hand out 192.168.0.0/24, 192.168.1.0/24 or 10.0.0.0/24, and Docker takes
 #   172.17.0.0/16 on every laptop and build host. The client has a route of its own for such a range.
-#   Of two equal routes its metrics choose: either the packets never enter the tunnel, or its printer
-#   and router are out of reach while the tunnel is up. Of two others the longer prefix wins, and takes
-#   that part of the network at home into the tunnel. It shows for some users and in some places only.
+#   Between two equal routes the metrics decide: either the packets never enter the tunnel, or its printer
+#   and router are out of reach while the tunnel is up. Otherwise the longer prefix wins, and takes
+#   that part of the home network into the tunnel. It shows for some users and in some places only.
 #   It costs nothing to choose another range while nobody uses it.
 # related_resources:
 #   - ref: https://docs.docker.com/engine/network/drivers/bridge/

@@ -2,13 +2,13 @@
 # title: peers of one WireGuard interface claim the same addresses
 # description: |
 #   `AllowedIPs` is a routing table: a packet goes to the one peer whose prefix is the longest. Of two
-#   peers with the same prefix only the last one that is configured keeps it. The other one shakes
-#   hands, its packets are dropped because their source is not allowed to it, and nothing is sent back
+#   peers with the same prefix only the last one that is configured keeps it. The other one completes
+#   its handshake, its packets are dropped because their source is not allowed to it, and nothing is sent back
 #   to it. WireGuard says nothing about it.
 #
 #   On a server `AllowedIPs` are the addresses behind that client. `0.0.0.0/0` there makes one client
-#   the default route of the whole pod: what the server sends anywhere, replies to other clients'
-#   handshakes apart, is handed to that client. The default route of the clients belongs into their
+#   the default route of the whole pod: whatever the server sends, apart from replies to other
+#   clients' handshakes, is handed to that client. The default route of the clients belongs in their
 #   own files.
 # related_resources:
 #   - ref: https://www.wireguard.com/#cryptokey-routing

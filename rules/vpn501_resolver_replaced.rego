@@ -2,7 +2,7 @@
 # title: a tunnel replaces the resolver of a pod that needs cluster names
 # description: |
 #   `/etc/resolv.conf` is one file for all containers of a pod. A tunnel that writes its provider's
-#   resolver into it makes look-ups of public names perfect and takes the cluster's names away from
+#   resolver into it still resolves every public name, and takes the cluster's names away from
 #   every container: `ledger.billing.svc.cluster.local` is NXDOMAIN. `dnsPolicy` and `dnsConfig` do not
 #   help, because the file is rewritten after they have filled it.
 # related_resources:
