@@ -142,6 +142,11 @@ func (ix *index) find(kind, namespace, name string, near *source.Object) (*sourc
 		rank := 0
 		if near != nil {
 			rank = nearness(near.Unit, o.Unit)
+			if near.Input == source.Chart && near.Path == o.Path && near.Unit == o.Unit {
+				// Packed charts of one directory share their unit: what the chart itself
+				// makes is meant.
+				rank++
+			}
 		}
 		switch {
 		case rank > bestRank:

@@ -138,6 +138,13 @@ func TestReferencesResolveToTheNearestObject(t *testing.T) {
 	if o, found := newIndex([]*source.Object{near, far, sibling, same}).find("ConfigMap", "", "c", near); found != Present || o != same {
 		t.Errorf("found %v %s, want the one of the same unit", o, found)
 	}
+	packed, own, other := *near, *same, *far
+	packed.Input, packed.Path = source.Chart, "apps/vpn/c-1.tgz"
+	own.Input, own.Path = source.Chart, "apps/vpn/c-1.tgz"
+	other.Input, other.Path, other.Unit = source.Chart, "apps/vpn/c-2.tgz", "apps/vpn"
+	if o, found := newIndex([]*source.Object{&packed, &other, &own}).find("ConfigMap", "", "c", &packed); found != Present || o != &own {
+		t.Errorf("found %v %s, want what the packed chart makes itself", o, found)
+	}
 	if o, found := newIndex([]*source.Object{near, far, sibling}).find("ConfigMap", "", "c", near); found != Present || o != sibling {
 		t.Errorf("found %v %s, want the nearest", o, found)
 	}
