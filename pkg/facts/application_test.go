@@ -11,6 +11,7 @@ func TestApplicationBehindATunnel(t *testing.T) {
 	}{
 		"exec after wg-quick":             {"app", "wg-quick up wg0 && exec /usr/bin/app --port 80", true},
 		"the last command":                {"app", "openvpn --config /vpn.conf --daemon; until ip link show tun0; do sleep 1; done; python3 main.py", true},
+		"before the tunnel is taken down": {"app", "wg-quick up wg0; /usr/bin/backup; wg-quick down wg0", true},
 		"in a VPN's own image":            {"masipcat/wireguard-go:1", "wg-quick up wg0; exec /app", true},
 		"a tunnel in the foreground":      {"app", "openvpn --config /vpn.conf", false},
 		"before the tunnel":               {"app", "/app-setup; exec openvpn --config /vpn.conf", false},

@@ -213,6 +213,9 @@ func (c *containerView) application() (command, bool) {
 			return command{}, false
 		}
 		started = started || tunnelProgram(cmd.name(), cmd.args()) != ""
+		if cmd.name() == "wg-quick" && len(cmd.args()) > 0 && cmd.args()[0] == "down" {
+			continue // the end of the work, not the work
+		}
 		if started && !cmd.cmd.Background && !cmd.cmd.Substituted && !cmd.cmd.OtherNetNS {
 			last = cmd
 		}
