@@ -270,6 +270,7 @@ func (g *gitops) standsFor(ctx context.Context, o homed, depth int) []*source.Ob
 	if _, loose := o.Origin.(*madeOrigin); loose {
 		return nil // a container of a release, under its name
 	}
+	g.sayFields(o.Object)
 	var out []*source.Object
 	switch {
 	case o.Kind == "HelmRelease" && isFlux(o.Object):

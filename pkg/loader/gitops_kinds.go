@@ -2,12 +2,13 @@ package loader
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
 // newerKinds and olderKinds are what the values of app-template must be of, before
 // which its templates give up and its schema refuses them: * stands for each member
-// of a mapping, m is a mapping, l a list and t a text.
+// of a mapping or a list, m is a mapping, l a list and t a text.
 var (
 	newerKinds = kindTable(`
 controllers m
@@ -94,21 +95,24 @@ func (k valueKind) wants() string {
 // maxWrongKinds bounds the values of a wrong kind that are named of one release.
 const maxWrongKinds = 20
 
-// wrongKinds are the values of another kind than a table has, each with what it is
-// and what is wanted. What is switched off is made nothing of, and what holds a
+// wrongKinds are the values of another kind than a table has, each with what is
+// wanted. What is switched off is made nothing of, and what holds a
 // text of a template is what that makes of it.
-func wrongKinds(values given, table []valueKind) (at []given, says []string) {
+func wrongKinds(values given, table []valueKind) (at []given, wants []string) {
 	for _, k := range table {
 		for _, g := range values.each(k.path) {
 			text, isText := g.val.(string)
-			if k.is(g) || isText && strings.Contains(text, "{{") || len(at) == maxWrongKinds {
+			inWrong := slices.ContainsFunc(at, func(wrong given) bool {
+				return len(wrong.path) < len(g.path) && slices.Equal(wrong.path, g.path[:len(wrong.path)])
+			})
+			if inWrong || k.is(g) || isText && strings.Contains(text, "{{") || len(at) == maxWrongKinds {
 				continue
 			}
 			at = append(at, g)
-			says = append(says, fmt.Sprintf("it is %s, and the chart takes %s there", kindOfValue(g.val), k.wants()))
+			wants = append(wants, k.wants())
 		}
 	}
-	return at, says
+	return at, wants
 }
 
 // each returns the values at a path with wildcards, that are not below a member
@@ -120,6 +124,9 @@ func (g given) each(path []string) []given {
 			continue
 		}
 		var out []given
+		for _, item := range g.items() {
+			out = append(out, item.each(path[i+1:])...)
+		}
 		for _, k := range g.keys() {
 			if item := g.get(k); !item.isMap() || item.enabled() {
 				out = append(out, item.each(path[i+1:])...)
@@ -133,10 +140,10 @@ func (g given) each(path []string) []given {
 // sayKinds records the values that a chart of the family could not have read, and
 // reports whether there are any.
 func (r *release) sayKinds(values given, table []valueKind) bool {
-	at, says := wrongKinds(values, table)
+	at, wants := wrongKinds(values, table)
 	for i, g := range at {
 		r.gapAtValue(g.path, fmt.Sprintf("the value %s of the %s %s was not read", strings.Join(g.path, "."), r.kind, r.object.Name),
-			says[i], "what it would set was not checked")
+			fmt.Sprintf("it is %s, and the chart takes %s there", kindOfValue(g.val), wants[i]), "what it would set was not checked")
 	}
 	return len(at) > 0
 }

@@ -21,10 +21,10 @@ func TestWrongKinds(t *testing.T) {
 		if gap != nil {
 			t.Fatal(text, gap)
 		}
-		at, says := wrongKinds(given{val: v, ok: true}, newerKinds)
+		at, wants := wrongKinds(given{val: v, ok: true}, newerKinds)
 		var got []string
 		for i, g := range at {
-			got = append(got, strings.Join(g.path, ".")+": "+says[i])
+			got = append(got, strings.Join(g.path, ".")+": it is "+kindOfValue(g.val)+", and the chart takes "+wants[i]+" there")
 		}
 		if strings.Join(got, "\n") != want {
 			t.Errorf("%s: got %q, want %q", text, got, want)
