@@ -332,8 +332,12 @@ func fixWords(done fix.Done, write bool) string {
 		b.WriteString(strings.Join(choiceWords(c), "\n") + "\n  not written: --values-out FILE writes it to a values file\n")
 	}
 	for _, c := range done.Conflicts {
-		b.WriteString(report.Plain(fmt.Sprintf("%s:%d: two fixes do not go together, so neither was taken: %q for %s and %q for %s (--rule takes one)",
-			c.File, c.Line, c.A.Fix.Title, whose(c.A), c.B.Fix.Title, whose(c.B))) + "\n")
+		way := ""
+		if c.A.Findings[0].Rule != c.B.Findings[0].Rule {
+			way = " (--rule takes one)"
+		}
+		b.WriteString(report.Plain(fmt.Sprintf("%s:%d: two fixes do not go together, so neither was taken: %q for %s and %q for %s%s",
+			c.File, c.Line, c.A.Fix.Title, whose(c.A), c.B.Fix.Title, whose(c.B), way)) + "\n")
 	}
 	return b.String()
 }
