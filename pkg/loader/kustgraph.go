@@ -60,6 +60,10 @@ type kustNode struct {
 	without   map[string]bool // entries that it is built without, as field/index
 	// components in order.
 	components []*kustNode
+	// unmade are the objects of generators that lack their files, and unmadeGap is
+	// which of the graph's gaps tells of them.
+	unmade    []string
+	unmadeGap int
 }
 
 // kustItem is one entry of resources: a file or a kustomization.
@@ -435,10 +439,10 @@ func (r *kustReader) walk(n *kustNode, stack []string, config bool) {
 		}
 	}
 	for i, g := range k.ConfigMapGenerator {
-		r.generator(n, "configMapGenerator", i, g.KvPairSources)
+		r.generator(n, "configMapGenerator", i, g.GeneratorArgs)
 	}
 	for i, g := range k.SecretGenerator {
-		r.generator(n, "secretGenerator", i, g.KvPairSources)
+		r.generator(n, "secretGenerator", i, g.GeneratorArgs)
 	}
 	r.plugins(n, "generators", k.Generators, stack)
 	r.plugins(n, "transformers", k.Transformers, stack)
@@ -556,8 +560,12 @@ func isInline(entry string) bool {
 }
 
 // generator checks the files of a ConfigMap or Secret generator.
-func (r *kustReader) generator(n *kustNode, field string, i int, s types.KvPairSources) {
+func (r *kustReader) generator(n *kustNode, field string, i int, g types.GeneratorArgs) {
+	s := g.KvPairSources
 	item := strconv.Itoa(i)
+	if r.leavesGenerator(n, field, i, g) {
+		return
+	}
 	for j, entry := range s.FileSources {
 		_, file := splitFileSource(entry)
 		at := n.field(field, item, "files", strconv.Itoa(j))
@@ -569,6 +577,59 @@ func (r *kustReader) generator(n *kustNode, field string, i int, s types.KvPairS
 	}
 	if s.EnvSource != "" {
 		r.fileEntry(n, field+" env", s.EnvSource, n.field(field, item, "env"))
+	}
+}
+
+// leavesGenerator leaves a generator out whose files are not in the tree, as the
+// .env of a Secret that nobody commits: the rest is built without the object, of
+// which nothing is known then. One that changes what another makes cannot be left
+// out, for what that makes would be taken for all there is.
+func (r *kustReader) leavesGenerator(n *kustNode, field string, i int, g types.GeneratorArgs) bool {
+	if g.Behavior != "" && g.Behavior != "create" {
+		return false
+	}
+	item := strconv.Itoa(i)
+	gone := func(kind, entry string, at *yaml.Node) bool {
+		name := path.Join(n.dir, entry)
+		if entry == "" || looksRemote(entry) || path.IsAbs(entry) || strings.HasPrefix(name, "..") {
+			return false
+		}
+		if _, err := r.t.stat(name); !isNotExist(err) {
+			return false
+		}
+		r.unmade(n, map[string]string{"configMapGenerator": "ConfigMap", "secretGenerator": "Secret"}[field]+" "+g.Name,
+			fmt.Sprintf("%s %s entry %q is not in the tree; lint it where the file is, or put one with the same keys in its place", field, kind, entry), at)
+		n.leave(field, i)
+		return true
+	}
+	for j, entry := range g.FileSources {
+		if _, file := splitFileSource(entry); gone("files", file, n.field(field, item, "files", strconv.Itoa(j))) {
+			return true
+		}
+	}
+	for j, entry := range g.EnvSources {
+		if gone("envs", entry, n.field(field, item, "envs", strconv.Itoa(j))) {
+			return true
+		}
+	}
+	return gone("env", g.EnvSource, n.field(field, item, "env"))
+}
+
+// unmade records that an object is not made: one gap tells of all of a
+// kustomization.
+func (r *kustReader) unmade(n *kustNode, object, why string, at *yaml.Node) {
+	if n.unmade == nil {
+		n.unmadeGap = len(r.g.left)
+		r.g.left = append(r.g.left, finding.Gap{
+			Kind: finding.Unreadable, File: n.file.Path(), Line: r.lineOf(n, at), What: object + " of the kustomization was not made",
+			Why: why, Consequence: "what is in it is taken for unknown",
+		})
+	}
+	n.unmade = append(n.unmade, object)
+	if len(n.unmade) > 1 {
+		gap := &r.g.left[n.unmadeGap]
+		gap.What = fmt.Sprintf("%d objects of the kustomization were not made: %s", len(n.unmade), enumerate(n.unmade, 12))
+		gap.Consequence = "what is in them is taken for unknown"
 	}
 }
 

@@ -450,3 +450,28 @@ func TestKustomizationsWithUncommonNamesAreBuilt(t *testing.T) {
 		})
 	}
 }
+
+// Nobody commits the .env of a Secret, and kustomize build works for those who have it.
+func TestGeneratorsWhoseFilesAreMissingAreLeftOut(t *testing.T) {
+	archive := "-- kustomization.yaml --\nresources: [d.yaml]\nsecretGenerator:\n- name: s\n  envs: [.env]\n- name: kept\n  literals: [a=b]\n" +
+		"configMapGenerator:\n- name: c\n  files: [k=c.txt]\n-- d.yaml --\n" + vpnDeployment
+	r := loadDir(t, testtree.Parse(t, archive), ".")
+	if len(r.Gaps) != 1 || r.Gaps[0].Line != 9 || !strings.Contains(r.Gaps[0].What, "2 objects") || !strings.Contains(r.Gaps[0].Why, `"c.txt" is not in the tree`) || len(r.Objects) != 2 {
+		t.Errorf("objects %s, gaps %+v; want the Deployment, the Secret kept and a gap about the others", summary(r), r.Gaps)
+	}
+	if where, _ := at(t, r, "Secret", "metadata.name", ""); where != "kustomization.yaml: kept" {
+		t.Errorf("the Secret is at %s", where)
+	}
+	// Nothing but a gap is left of one that makes nothing else.
+	r = loadDir(t, testtree.Parse(t, "-- kustomization.yaml --\nresources: [d.yaml, env]\n-- d.yaml --\n"+vpnDeployment+
+		"-- env/kustomization.yaml --\nsecretGenerator:\n- name: s\n  envs: [.env]\n"), ".")
+	if len(r.Gaps) != 1 || r.Gaps[0].What != "Secret s of the kustomization was not made" || len(r.Objects) != 1 {
+		t.Errorf("objects %s, gaps %+v", summary(r), r.Gaps)
+	}
+	// What another generator makes is not all there is when this one adds to it.
+	r = loadDir(t, testtree.Parse(t, "-- kustomization.yaml --\nresources: [base]\nsecretGenerator:\n- name: s\n  behavior: merge\n  envs: [.env]\n"+
+		"-- base/kustomization.yaml --\nsecretGenerator:\n- name: s\n  literals: [a=b]\n"), ".")
+	if len(r.Gaps) != 1 || !strings.Contains(r.Gaps[0].What, "not built") {
+		t.Errorf("gaps %+v", r.Gaps)
+	}
+}
