@@ -104,8 +104,8 @@ var (
 	errDeepChart  = errors.New("its directories or subcharts are nested too deeply")
 )
 
-func (r *chartReader) gap(kind finding.GapKind, at source.Location, what, why, consequence string) {
-	r.gaps = append(r.gaps, finding.Gap{Kind: kind, File: at.File, Line: at.Span.Start.Line, What: what, Why: why, Consequence: consequence})
+func (r *chartReader) gap(at source.Location, what, why, consequence string) {
+	r.gaps = append(r.gaps, finding.Gap{Kind: finding.Unreadable, File: at.File, Line: at.Span.Start.Line, What: what, Why: why, Consequence: consequence})
 }
 
 // readAt reads a chart.
@@ -136,7 +136,7 @@ func (r *chartReader) ignoreRules(dir string) (*ignore.Rules, error) {
 		if err == nil {
 			rules = parsed
 		} else {
-			r.gap(finding.Unreadable, source.Location{File: file.Path()}, "the .helmignore file could not be used", err.Error()+"; Helm refuses the chart until the line is removed",
+			r.gap(source.Location{File: file.Path()}, "the .helmignore file could not be used", err.Error()+"; Helm refuses the chart until the line is removed",
 				"the chart was rendered with the files that it may mean to leave out")
 		}
 	}
@@ -268,7 +268,7 @@ func (r *chartReader) build(files map[string]*source.File, src *chartSource, dep
 			if src.fixed != nil {
 				at = *src.fixed
 			}
-			r.gap(finding.Unreadable, at, fmt.Sprintf("the subchart charts/%s could not be loaded", name), why, "the chart was rendered without it")
+			r.gap(at, fmt.Sprintf("the subchart charts/%s could not be loaded", name), why, "the chart was rendered without it")
 			continue
 		}
 		c.AddDependency(sub)
@@ -414,7 +414,7 @@ func (r *chartReader) localDependencies(c *chart.Chart, src *chartSource, depth 
 		sub, err := r.localChart(dir, depth+1)
 		r.local = r.local[:len(r.local)-1]
 		if err != nil {
-			r.gap(finding.Unreadable, d.at, fmt.Sprintf("the dependency %s in %s could not be loaded", d.name, r.t.display(dir)), err.Error(), "the chart was rendered without it")
+			r.gap(d.at, fmt.Sprintf("the dependency %s in %s could not be loaded", d.name, r.t.display(dir)), err.Error(), "the chart was rendered without it")
 			continue
 		}
 		if sub.Name() == d.name && chartutil.IsCompatibleRange(d.version, sub.Metadata.Version) {
@@ -436,7 +436,7 @@ func (r *chartReader) givenDependencies(c *chart.Chart, src *chartSource, depth 
 		sub, err := r.givenChart(copied, d.at, depth+1)
 		r.local = r.local[:len(r.local)-1]
 		if err != nil {
-			r.gap(finding.Unreadable, d.at, "the copy of the dependency "+d.name+" in "+copied.scan.t.display(copied.path)+" could not be loaded", err.Error(), "the chart was rendered without it")
+			r.gap(d.at, "the copy of the dependency "+d.name+" in "+copied.scan.t.display(copied.path)+" could not be loaded", err.Error(), "the chart was rendered without it")
 			continue
 		}
 		if sub.Name() != d.name {
