@@ -200,6 +200,10 @@ func (h kustHelm) render(ctx context.Context, t *tree, opts Options) rendered {
 		// The namespace is the release's only for Helm; kustomize sees what is
 		// written.
 		o.Namespace, _ = asMap(o.Tree["metadata"])["namespace"].(string)
+		if h.at != t {
+			entry := h.in.origin.Locate(source.Ref{Pointer: h.pointer("name")}).Primary
+			o.Origin = copiedOrigin{o.Origin, []givenCopy{{h.at.display(h.dir) + "/", entry}}}
+		}
 	}
 	return out
 }
