@@ -27,7 +27,9 @@
 #     are known and not left out of it, or when none is known and nothing is left out.
 #   silent: |
 #     - exec probes; a probe with another host of its own, or of a container with a hostPort
-#     - the port is in the firewall's list, the firewall is off, or rules of the user's own are mounted
+#     - an image other than gluetun, and binhex', DyonR's and haugene's downloaders, whose firewall is not
+#       known; binhex' with an application whose ports are not known
+#     - the port is in the firewall's list or the application's own, the firewall is off, or rules of the user's own are mounted
 #     - a probe where flannel or kindnet is in view: the node is in the pod's subnet; a probe, and
 #       captured answers, where several clusters are equally near, of which one may have such a CNI
 #     - the list cannot be seen
