@@ -9,6 +9,10 @@
 #   routes). OpenVPN also bounds the size of a server's pool (/16 to /29 for a tun device, /64 to
 #   /124 for `server-ipv6`) and reads netmasks only: `route 10.0.0.0/8` leads nowhere.
 #
+#   Some readers refuse what is well-formed: kubeadm, kind and the API server (for a ServiceCIDR) take
+#   one range of each family, kubeadm no services wider than a /12 or a /108, and no pods from which its
+#   nodes cannot be given a /24 or a /64 each.
+#
 #   Most readers mask such bits, and then nothing is wrong: WireGuard's `Address` always has them,
 #   `AllowedIPs` may. Neither are these: a block that is only a netmask (`/14`) in Config Connector,
 #   where Google chooses the addresses; an address range (`10.30.0.10-10.30.0.20`) in a MetalLB pool;

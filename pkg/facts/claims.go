@@ -22,6 +22,7 @@ func readClaims(ix *index, cs *clusterSet, pods []*podView, sites []Site) []cidr
 		}
 	}
 	out = append(out, sharedVPNs(cs.founded)...)
+	out = append(out, clusterSets(ix, cs)...)
 	for _, s := range sites {
 		if s.Planned {
 			continue // the plan's own claims

@@ -9,6 +9,12 @@ func TestInvalidRanges(t *testing.T) {
 	kubeadm := func(field string) string {
 		return "apiVersion: kubeadm.k8s.io/v1beta4\nkind: ClusterConfiguration\nnetworking: {" + field + "}\n"
 	}
+	kind := func(fields string) string {
+		return "apiVersion: kind.x-k8s.io/v1alpha4\nkind: Cluster\nnetworking: {" + fields + "}\n"
+	}
+	serviceCIDR := func(entries string) string {
+		return "apiVersion: networking.k8s.io/v1\nkind: ServiceCIDR\nmetadata: {name: more}\nspec: {cidrs: [" + entries + "]}\n"
+	}
 	tailscale := func(env string) string {
 		return deployment("containers: [{name: ts, image: tailscale/tailscale, env: [{name: TS_USERSPACE, value: 'false'}, " + env + "]}]")
 	}
@@ -25,6 +31,35 @@ func TestInvalidRanges(t *testing.T) {
 		{"the second of two families", kubeadm("podSubnet: '10.244.0.0/16,fd00:10:244::/129'"), "podSubnet fd00:10:244::/129: it is no prefix"},
 		{"two families", kubeadm("podSubnet: '10.244.0.0/16,fd00:10:244::/56'"), ""},
 		{"kubeadm masks", kubeadm("podSubnet: 10.244.3.1/16"), ""},
+		{"kubeadm: two pod ranges of one family", kubeadm("podSubnet: '10.244.0.0/16,10.245.0.0/16'"), "podSubnet 10.245.0.0/16: it is the second IPv4 range after 10.244.0.0/16, and no more than one of each family is taken"},
+		{"kubeadm: two service ranges of one family", kubeadm("serviceSubnet: 'fd00:1::/112, fd00:2::/112'"), "serviceSubnet fd00:2::/112: it is the second IPv6 range after fd00:1::/112, and no more than one of each family is taken"},
+		{"kubeadm: three ranges, one of which is filled in", kubeadm("podSubnet: '10.244.0.0/16,10.245.0.0/16,${MORE}'"), ""},
+		{"kubeadm: IPv6 services as wide as a network", kubeadm("serviceSubnet: 'fd00:1::/64'"), "serviceSubnet fd00:1::/64: it is wider than a /108, the widest that kubeadm takes for services"},
+		{"kubeadm: services as wide as a private block", kubeadm("serviceSubnet: 10.0.0.0/11"), "serviceSubnet 10.0.0.0/11: it is wider than a /12, the widest that kubeadm takes for services"},
+		{"kubeadm: its widest services", kubeadm("serviceSubnet: '10.96.0.0/12,fd00:1::/108'"), ""},
+		{"kubeadm: eight services", kubeadm("serviceSubnet: 10.96.0.0/29"), "serviceSubnet 10.96.0.0/29: it has 8 addresses, and kubeadm wants 10 for services"},
+		{"kubeadm: sixteen services", kubeadm("serviceSubnet: 10.96.0.0/28"), ""},
+		{"kubeadm: eight pods", kubeadm("podSubnet: 10.244.0.0/29"), "podSubnet 10.244.0.0/29: it has 8 addresses, and kubeadm wants 14 for pods"},
+		{"kubeadm: fewer pods than a node gets", kubeadm("podSubnet: 10.244.0.0/25"), "podSubnet 10.244.0.0/25: each node gets a /24 of it unless node-cidr-mask-size says otherwise, which is more than it has"},
+		{"kubeadm: as many pods as a node gets", kubeadm("podSubnet: '10.244.0.0/24,fd00::/64'"), ""},
+		{"kubeadm: fewer pods, and a flag", kubeadm("podSubnet: 10.244.0.0/25}\ncontrollerManager: {extraArgs: {node-cidr-mask-size: '26'}"), ""},
+		{"kubeadm: fewer pods, and a flag in the newer form", kubeadm("podSubnet: 10.244.0.0/25}\ncontrollerManager: {extraArgs: [{name: allocate-node-cidrs, value: 'false'}]"), ""},
+		{"kubeadm: more pods than nodes are counted", kubeadm("podSubnet: 'fd00::/40'"), "podSubnet fd00::/40: each node gets a /64 of it unless node-cidr-mask-size says otherwise, and kubeadm takes no range that is wider by more than 16 bits"},
+		{"kubeadm: pods of a whole private block", kubeadm("podSubnet: '10.0.0.0/8,fd00::/48'"), ""},
+		{"Cluster API's kubeadm", "apiVersion: controlplane.cluster.x-k8s.io/v1beta1\nkind: KubeadmControlPlane\nmetadata: {name: c}\nspec: {kubeadmConfigSpec: {clusterConfiguration: {networking: {podSubnet: '10.244.0.0/16,10.245.0.0/16'}}}}", "podSubnet 10.245.0.0/16: it is the second IPv4 range after 10.244.0.0/16, and no more than one of each family is taken"},
+		{"Cluster API may have several blocks", "apiVersion: cluster.x-k8s.io/v1beta1\nkind: Cluster\nmetadata: {name: c}\nspec: {clusterNetwork: {pods: {cidrBlocks: [10.244.0.0/16, 10.245.0.0/16]}}}", ""},
+		{"kind: two ranges", kind("podSubnet: '10.244.0.0/16,fd00:10:244::/56'"), "podSubnet fd00:10:244::/56: it is the second range, and kind takes one unless ipFamily is dual"},
+		{"kind: both families", kind("ipFamily: dual, podSubnet: '10.244.0.0/16,fd00:10:244::/56', serviceSubnet: 10.96.0.0/16"), ""},
+		{"kind: both families, and two of one", kind("ipFamily: dual, podSubnet: '10.244.0.0/16,10.245.0.0/16'"), "podSubnet 10.245.0.0/16: it is the second IPv4 range after 10.244.0.0/16, and no more than one of each family is taken"},
+		{"kind: the other family", kind("ipFamily: ipv6, serviceSubnet: 10.96.0.0/16"), "serviceSubnet 10.96.0.0/16: it is of another family than ipFamily, which is ipv6"},
+		{"kind: IPv6 without asking for it", kind("podSubnet: 'fd00:10:244::/56'"), "podSubnet fd00:10:244::/56: it is of another family than ipFamily, which is ipv4"},
+		{"kind: IPv6", kind("ipFamily: ipv6, podSubnet: 'fd00:10:244::/56'"), ""},
+		{"kind: which family is filled in later", kind("ipFamily: '${FAMILY}', podSubnet: 'fd00:10:244::/56'"), ""},
+		{"a ServiceCIDR with host bits", serviceCIDR("10.2.0.1/20"), "ServiceCIDR 10.2.0.1/20: it has bits set right of its mask; the network is 10.2.0.0/20"},
+		{"a ServiceCIDR in another spelling", serviceCIDR("'FD02:0::/112'"), "ServiceCIDR FD02:0::/112: it is not written the one way that is taken, fd02::/112"},
+		{"a ServiceCIDR of two of one family", serviceCIDR("10.2.0.0/20, 10.3.0.0/20"), "ServiceCIDR 10.3.0.0/20: it is the second IPv4 range after 10.2.0.0/20, and no more than one of each family is taken"},
+		{"a ServiceCIDR of both families", serviceCIDR("10.2.0.0/20, 'fd02::/112'"), ""},
+		{"a ServiceCIDR that is filled in later", serviceCIDR("'${MORE}'"), ""},
 		{"filled in later", kubeadm("podSubnet: '${POD_CIDR}'"), ""},
 		{"a placeholder", kubeadm("podSubnet: __POD_CIDR__"), ""},
 		{"a placeholder with a mask", kubeadm("podSubnet: POD_NET/16"), ""},

@@ -310,30 +310,6 @@ func (f *founded) metalLBConfig(o *source.Object) {
 	}
 }
 
-// submariner: its ranges are the cluster's own, but for those that the clusters
-// of a set see of each other.
-func (f *founded) submariner(o *source.Object) {
-	spec := root(o).get("spec")
-	f.rangeOf(cidrplan.Pod, spec.get("clusterCIDR"), "Submariner clusterCIDR")
-	f.rangeOf(cidrplan.Service, spec.get("serviceCIDR"), "Submariner serviceCIDR")
-	for _, key := range []string{"globalCIDR", "clustersetIPCIDR"} {
-		f.clusterSetRange(o, spec.get(key), key)
-	}
-}
-
-func (f *founded) submarinerBroker(o *source.Object) {
-	spec := root(o).get("spec")
-	for _, key := range []string{"globalnetCIDRRange", "clustersetIPCIDRRange"} {
-		f.clusterSetRange(o, spec.get(key), key)
-	}
-}
-
-func (f *founded) clusterSetRange(o *source.Object, n node, key string) {
-	f.rangeAs(cidrplan.Claim{
-		Role: cidrplan.Pool, Says: "Submariner " + key, Strength: cidrplan.Declared, Owner: nameOf(o).String(),
-	}, n)
-}
-
 // isKilo recognises Kilo's agent, whose mesh spans the nodes.
 func isKilo(o *source.Object) bool { return len(kiloContainers(o)) > 0 }
 

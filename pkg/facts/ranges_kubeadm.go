@@ -60,6 +60,7 @@ func patchedField(op node, keys []string) node {
 
 func readKubeadm(f *founded, o *source.Object) {
 	top := root(o)
+	f.kubeadmSubnets(fieldsOf(top))
 	if !f.kubeadm(fieldsOf(top)) {
 		f.constant(cidrplan.Service, top.get("networking"), "kubeadm's default serviceSubnet", "10.96.0.0/12")
 	}
@@ -112,7 +113,9 @@ func readKubeadmControlPlane(f *founded, o *source.Object) {
 	if o.Kind == "KubeadmControlPlaneTemplate" {
 		spec = spec.get("template", "spec")
 	}
-	f.kubeadm(fieldsOf(spec.get("kubeadmConfigSpec", "clusterConfiguration")))
+	conf := fieldsOf(spec.get("kubeadmConfigSpec", "clusterConfiguration"))
+	f.kubeadmSubnets(conf)
+	f.kubeadm(conf)
 }
 
 // kubeletConfiguration: podCIDR is one node's, for kubelets without an API
@@ -126,6 +129,7 @@ func (f *founded) kubeletConfiguration(n node) {
 func readKind(f *founded, o *source.Object) {
 	top := root(o)
 	networking := top.get("networking")
+	f.kindSubnets(networking)
 	family := networking.get("ipFamily").text()
 	pods, services := []string{}, []string{}
 	if family != "ipv6" {

@@ -83,6 +83,7 @@ func networkPart(o *source.Object) (class string, read func(*founded, *source.Ob
 	case "networking.k8s.io ServiceCIDR":
 		return weakClass, func(f *founded, o *source.Object) {
 			f.partOf(cidrplan.Service, root(o).get("spec", "cidrs"), "ServiceCIDR")
+			f.serviceCIDR(root(o).get("spec", "cidrs"))
 		}
 	case "kubelet.config.k8s.io KubeletConfiguration", "kubeproxy.config.k8s.io KubeProxyConfiguration":
 		return weakClass, func(f *founded, o *source.Object) { f.kubeadmDocument(root(o)) }
@@ -97,8 +98,8 @@ func networkPart(o *source.Object) (class string, read func(*founded, *source.Ob
 		if isMachineFiles(o) {
 			return weakClass, (*founded).crio
 		}
-	case "submariner.io Submariner":
-		return weakClass, (*founded).submariner
+	case "submariner.io Submariner": // one in each cluster
+		return "submariner", (*founded).submariner
 	case "submariner.io Broker":
 		return weakClass, (*founded).submarinerBroker
 	case "container.cnrm.cloud.google.com ContainerNodePool":
