@@ -22,10 +22,12 @@
 #     the cluster. **Warning**: the VPN's range strictly contains the other (more specific routes win,
 #     until they do not), one range of the cluster contains another, or one side is only the default
 #     of a component. The pods, or nodes, of another cluster are VPN destinations where the plan says
-#     that both clusters show the far side of one VPN these addresses.
+#     that both clusters show the far side of one VPN these addresses; its pods and services are, too, where
+#     Submariner joins both to one broker without globalnet.
 #   silent: |
 #     - ranges of the same role, and the pool and destinations of one VPN
-#     - ranges of different clusters without a common VPN (one name, a common destination)
+#     - ranges of different clusters without a common VPN (one name, a common destination), or with a
+#       globalnet of Submariner's (`globalCIDR`, or a Broker with `globalnetEnabled`)
 #     - pods inside the nodes' range where the plan says `agent: aws-vpc-cni`: they take its addresses
 #     - a VPN of the plan with `fullTunnel: true` that holds a range of the cluster
 #     - default routes, routes to the cluster's own ranges that a gateway hands to its clients,
