@@ -109,7 +109,7 @@ covers(entry, targets) := sprintf("is a network behind %s", [text.set_list({masq
 	masquerade.covered(targets) == {entry.prefix}
 }
 
-covers(entry, targets) := sprintf("covers %s", [text.set_list(masquerade.behind(targets))]) if {
+covers(entry, targets) := sprintf("covers %s", [masquerade.behind(targets)]) if {
 	masquerade.covered(targets) != {entry.prefix}
 }
 

@@ -26,6 +26,35 @@ test_fires_as_error_when_nodes_are_expected if {
 	f.verify.destination == "10.20.0.0/16"
 }
 
+test_names_the_networks_of_a_vpn_together if {
+	found := vpn201.findings with input as with_agent({"targets": [
+		testing.target({}),
+		testing.target({"prefix": "10.30.0.0/16", "covered": ["10.30.0.0/16"]}),
+		testing.target({"site": "branch", "prefix": "10.40.0.0/16", "covered": ["10.40.0.0/16"]}),
+	]})
+	some f in found
+	contains(f.message, "covers 10.40.0.0/16 behind branch and 10.20.0.0/16 and 10.30.0.0/16 behind onprem, so")
+}
+
+many := [testing.target({"ref": testing.ref(sprintf("/%d", [i])), "prefix": prefix, "covered": [prefix]}) |
+	some i in numbers.range(10, 59)
+	prefix := sprintf("10.20.%d.0/24", [i])
+]
+
+test_counts_what_is_too_much_to_name if {
+	found := vpn201.findings with input as with_agent({"targets": many})
+	some f in found
+	contains(f.message, "covers 10.20.10.0/24, 10.20.11.0/24, 10.20.12.0/24, 10.20.13.0/24, 10.20.14.0/24, 10.20.15.0/24 and 44 more behind onprem, so")
+	count([r | some r in f.related; startswith(r.says, "10.20.")]) == 20
+}
+
+test_counts_the_vpns_that_are_too_many_to_name if {
+	targets := [object.union(t, {"site": sprintf("vpn%d", [10 + i])}) | some i, t in many]
+	found := vpn201.findings with input as with_agent({"targets": targets})
+	some f in found
+	contains(f.message, "10.20.15.0/24 behind vpn15 and 44 more, so")
+}
+
 test_fires_as_warning_when_nothing_says_which_address if {
 	found := vpn201.findings with input as with_agent({"targets": [testing.target({"wanted": "unknown", "wanted_why": ""})]})
 	some f in found

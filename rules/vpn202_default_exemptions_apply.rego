@@ -48,7 +48,7 @@ findings contains finding if {
 		"message": sprintf(
 			"the masquerade agent has no list of its own, so its default (%s) applies: it covers %s, and packets of pods%s keep their pod address on the way there; %s%s",
 			[
-				concat(", ", agent.effective), text.set_list(masquerade.behind(targets)), text.of_cluster(agent.cluster),
+				concat(", ", agent.effective), masquerade.behind(targets), text.of_cluster(agent.cluster),
 				masquerade.fate(targets), masquerade.narrowest(agent),
 			],
 		),

@@ -3,6 +3,7 @@
 package vpnlint.lib.masquerade
 
 import data.vpnlint.lib.places
+import data.vpnlint.lib.text
 
 # Targets whose exempt part is not meant to keep pod addresses.
 unwanted(agent) := [t |
@@ -13,11 +14,27 @@ unwanted(agent) := [t |
 
 covered(targets) := {prefix | some t in targets; some prefix in t.covered}
 
-# "10.20.0.0/16 behind onprem" for each target.
-behind(targets) := {said |
-	some t in targets
-	said := sprintf("%s behind %s", [concat(", ", t.covered), site(t)])
-}
+# How many of a kind a message names, and how many it points at: a site-to-site VPN
+# may lead to a hundred networks.
+named := 6
+
+pointed := 20
+
+# "10.20.0.0/16 and 10.21.0.0/16 behind onprem", by VPN.
+behind(targets) := text.list(array.concat(
+	[sprintf("%s behind %s", [text.list(some_of(to(targets, name))), name]) | some name in array.slice(sites(targets), 0, named)],
+	more(count(sites(targets))),
+))
+
+sites(targets) := sort({site(t) | some t in targets})
+
+to(targets, name) := sort({prefix | some t in targets; site(t) == name; some prefix in t.covered})
+
+some_of(items) := array.concat(array.slice(items, 0, named), more(count(items)))
+
+more(n) := [sprintf("%d more", [n - named])] if n > named
+
+more(n) := [] if n <= named
 
 site(t) := t.site if t.site != ""
 
@@ -26,18 +43,18 @@ site(t) := "the VPN" if t.site == ""
 # Where the destinations and the choice of the source address are written.
 related(targets) := array.concat(
 	[{"ref": t.ref, "says": sprintf("%s is reached through %s", [t.prefix, site(t)])} |
-		some t in targets
+		some t in array.slice(targets, 0, pointed)
 		places.written(t.ref)
 	],
 	[{"ref": t.wanted_ref, "says": t.wanted_why} |
-		some t in targets
+		some t in array.slice(targets, 0, pointed)
 		places.written(t.wanted_ref)
 		t.wanted_why != ""
 	],
 )
 
 # What the far side makes of a pod's address.
-fate(targets) := sprintf("the far side expects node addresses, and a request with a pod address gets no reply: %s", [concat("; ", sort(reasons(targets)))]) if {
+fate(targets) := sprintf("the far side expects node addresses, and a request with a pod address gets no reply: %s", [concat("; ", some_of(sort(reasons(targets))))]) if {
 	count(reasons(targets)) > 0
 }
 
