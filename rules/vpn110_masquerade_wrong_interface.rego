@@ -7,6 +7,9 @@
 #   The rule then matches nothing. Requests of clients go out with addresses of their pool, and the
 #   replies find no way back; counters of the rule that stay at 0 show it.
 #
+#   The other way round, a rule that was written for a machine and names its network card does nothing in
+#   an ordinary pod: container runtimes ask the CNI for `eth0`.
+#
 #   A rule by source holds wherever the packets leave: `-s 10.8.0.0/24 ! -o wg0 -j MASQUERADE`.
 # related_resources:
 #   - ref: https://www.netfilter.org/documentation/HOWTO/NAT-HOWTO.html
@@ -22,9 +25,11 @@
 #     - F8: "keeps its pool address, and the replies find no way back"
 #   fires: |
 #     All masquerade rules in view of a gateway are bound to `eth` interfaces (`-o eth0`, `-o eth+`),
-#     and the pod is on the host network or has further networks.
+#     and the pod is on the host network or has further networks. Or they are bound to a machine's network
+#     card (`-o ens3`, `-o enp1s0`), and the pod has no interface but its own.
 #   silent: |
-#     - an ordinary pod with one interface
+#     - `eth0` in an ordinary pod with one interface, and other tunnels there
+#     - the name of a network card on the host network
 #     - a rule by source, or for everything but the tunnel (`! -o wg0`)
 #     - a further network whose interface is named so that the rule matches it
 #     - rules of the image or of a script that cannot be seen
@@ -51,14 +56,28 @@ findings contains finding if {
 			[rule.says, rule.name, place.says, pods.clients(pod)],
 		),
 		"containers": pods.data_plane(pod),
-		"related": [{"ref": place.ref, "says": place.note}],
+		"related": [{"ref": place.ref, "says": place.note} | not plain(pod)],
 		"verify": pods.gateway_checks(pod),
 	}
 }
 
 bound(rule, pod) if {
+	not plain(pod)
 	startswith(rule.name, "eth")
 	not named_alike(rule, pod)
+}
+
+bound(rule, pod) if {
+	plain(pod)
+	regex.match(card, rule.name)
+}
+
+# What Linux calls a machine's network card; a pod's own is eth0.
+card := `^(en[opsx]([0-9].*|\+)|em[0-9]+|bond[0-9]+|venet[0-9]+|wl[a-z0-9]+)$`
+
+plain(pod) if {
+	pod.host_network.value == "false"
+	pod.attached.state == "absent"
 }
 
 # A further network may be attached under a name that eth+ matches.
@@ -81,4 +100,10 @@ elsewhere(pod) := {{
 }} if {
 	pod.host_network.value == "false"
 	pod.attached.state == "present"
+} else := {{
+	"ref": pod.attached.ref,
+	"says": "the pod has eth0, as container runtimes name it, and no such network card",
+	"note": "",
+}} if {
+	plain(pod)
 } else := set()

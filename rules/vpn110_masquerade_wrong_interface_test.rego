@@ -39,6 +39,28 @@ test_silent_where_the_name_matches if {
 	count(vpn110.findings) == 0 with input as gateway([rule("eth+")], multus("lan@eth1"))
 }
 
+test_fires_for_a_network_card_in_an_ordinary_pod if {
+	some name in ["ens3", "enp1s0", "eno1", "ens+", "bond0", "wlan0"]
+	some f in vpn110.findings with input as gateway([rule(name)], {})
+	f.ref == testing.ref("/PostUp")
+	contains(f.message, sprintf("only what leaves by %s, and the pod has eth0", [name]))
+	f.related == []
+}
+
+test_silent_for_other_tunnels_in_an_ordinary_pod if {
+	every name in ["tun0", "wg1", "tailscale0", "vxlan0", "br-lan", "net1", "eth1", "end", ""] {
+		count(vpn110.findings) == 0 with input as gateway([rule(name)], {})
+	}
+}
+
+test_silent_for_a_network_card_beside_the_uplink if {
+	count(vpn110.findings) == 0 with input as gateway([rule("ens3"), rule("eth0")], {})
+}
+
+test_silent_for_a_network_card_where_networks_are_unknown if {
+	count(vpn110.findings) == 0 with input as gateway([rule("ens3")], {"attached": testing.switch("unknown")})
+}
+
 test_silent_in_an_ordinary_pod if {
 	count(vpn110.findings) == 0 with input as gateway([rule("eth0")], {})
 }

@@ -58,6 +58,8 @@ func TestForwardingEvidence(t *testing.T) {
 		{"in the node's namespace", "hostPID: true\n" + writer(privileged, "nsenter -t 1 -n sysctl -w net.ipv4.ip_forward=1") + server, Absent, ""},
 		{"in the namespace of process 1, which is the pod's", writer(privileged, "nsenter -t 1 -n sysctl -w net.ipv4.ip_forward=1") + server, Present, "script 1 present before"},
 		{"in the namespace of a process that may be the node's", "hostPID: $X\n" + writer(privileged, "nsenter -t 1 -n sysctl -w net.ipv4.ip_forward=1") + server, Absent, ""},
+		{"through the node's /proc", "volumes: [{name: proc, hostPath: {path: /proc}}]\n" + strings.Replace(writer("capabilities: {add: [NET_ADMIN]}", "echo 1 > /host/proc/sys/net/ipv4/ip_forward"), "    command:", "    volumeMounts: [{name: proc, mountPath: /host/proc}]\n    command:", 1) + server, Unknown, "script 1 unknown before"},
+		{"through a /proc that nobody mounts", writer(privileged, "echo 1 > /host/proc/sys/net/ipv4/ip_forward") + server, Absent, ""},
 		{"through xargs", writer(privileged, "echo net.ipv4.ip_forward=1 | xargs sysctl -w") + server, Present, "script 1 present before"},
 		{"a setting whose name is not known", writer(privileged, "sysctl -w \"$SETTING\"") + server, Unknown, ""},
 		{"without the privilege, whatever its name is", writer("", "sysctl -w \"$SETTING\"") + server, Absent, ""},
@@ -234,6 +236,10 @@ func TestForwardingGaps(t *testing.T) {
 		"a value that is filled in": {
 			"securityContext: {sysctls: [{name: net.ipv4.ip_forward, value: '${FORWARD}'}]}\n" + server,
 			"whether the pod turns IP forwarding on", "net.ipv4.ip_forward=${FORWARD} is filled in",
+		},
+		"a value that is none": {
+			"securityContext: {sysctls: [{name: net.ipv4.ip_forward, value: {on: true}}]}\n" + server,
+			"whether the pod turns IP forwarding on", "net.ipv4.ip_forward has no value that can be read",
 		},
 		"a value that is known at run time": {
 			writer("privileged: true", "sysctl -w net.ipv4.ip_forward=$(cat /forward)") + server,

@@ -2,6 +2,7 @@ package facts
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/vpnlint/vpnlint/pkg/finding"
 )
@@ -46,6 +47,8 @@ func (r *forwardingReader) reasonOf(t timed) reason {
 	switch {
 	case t.open && placeholder(t.Says) != "":
 		return filledIn(t.Says)
+	case t.open && t.How == "pod-sysctl":
+		return because(strings.TrimSuffix(t.Says, "=")+" has no value that can be read", correctIt)
 	case t.open:
 		return because("what "+t.Says+" writes is known at run time only", writeSetting)
 	case t.partly:

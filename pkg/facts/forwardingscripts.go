@@ -21,16 +21,25 @@ func (c *containerView) canWrite() Known {
 	if c.c.Unmasked {
 		return Present
 	}
+	if c.nodeProc() {
+		return Unknown
+	}
+	return Absent
+}
+
+// nodeProc: the node's /proc is mounted, which is not masked. Below its sys/net the
+// kernel shows the namespace of the process that looks, and not the node's.
+func (c *containerView) nodeProc() bool {
 	for _, m := range c.spec.get("volumeMounts").items() {
 		for _, v := range c.pod.spec.get("volumes").items() {
 			host := path.Clean("/" + v.get("hostPath", "path").text())
 			if v.get("hostPath").exists() && v.get("name").text() == m.get("name").text() &&
 				(host == "/" || host == "/proc" || strings.HasPrefix(host, "/proc/sys")) {
-				return Unknown // the node's /proc is not masked
+				return true
 			}
 		}
 	}
-	return Absent
+	return false
 }
 
 // when places a moment relative to the VPN container's start.

@@ -45,6 +45,9 @@ func (w *sysctlWriter) command(cmd command, how string) {
 	}
 	w.moves(cmd)
 	for _, set := range shell.Sysctls(w.placed(cmd.cmd)) {
+		if set.Mount != "" && !w.c.nodeProc() {
+			continue // no other /proc is there
+		}
 		switch of := sysctlWritten(set); {
 		case set.File != "":
 			w.load(cmd, how, set)

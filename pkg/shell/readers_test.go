@@ -30,6 +30,7 @@ func TestSysctls(t *testing.T) {
 		{"printf", `printf '1\n' > /proc/sys/net/ipv4/ip_forward`, "net.ipv4.ip_forward=1 ensured"},
 		{"printf with a format", `printf %s 0 > /proc/sys/net/ipv4/ip_forward`, "net.ipv4.ip_forward=0 ensured"},
 		{"tee", "echo 1 | sudo tee -a /proc/sys/net/ipv4/ip_forward >/dev/null", "net.ipv4.ip_forward=1 ensured"},
+		{"another /proc", "echo 1 > /host/proc/sys/net/ipv4/ip_forward", "net.ipv4.ip_forward=1 below /host ensured"},
 		{"another file", "echo 1 > /tmp/x", ""},
 		{"echo of something unknown", "echo $X > /proc/sys/net/ipv4/ip_forward", "net.ipv4.ip_forward=? ensured"},
 		{"wildcard", "echo 0 > /proc/sys/net/ipv4/conf/*/rp_filter", "net.ipv4.conf.*.rp_filter=0 ensured"},
@@ -66,6 +67,9 @@ func showSysctl(s Sysctl) string {
 			value = "?"
 		}
 		text = key + "=" + value
+	}
+	if s.Mount != "" {
+		text += " below " + s.Mount
 	}
 	if s.Quiet {
 		text += " quiet"

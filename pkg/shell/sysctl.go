@@ -24,6 +24,9 @@ type Sysctl struct {
 	// Ensured: the value holds after the command wherever the script goes on,
 	// although the write may be conditional: every condition reads the same key.
 	Ensured bool
+	// Mount is where another /proc is mounted that it writes to: /host for
+	// /host/proc/sys/net/ipv4/ip_forward.
+	Mount string
 	// Word is the word to point at.
 	Word Word
 }
@@ -168,11 +171,11 @@ func procWrites(c *Command) []Sysctl {
 		if strings.HasPrefix(name, "/") {
 			name = path.Clean(name)
 		}
-		rest, ok := strings.CutPrefix(name, sysctlRoot)
-		if !ok {
+		mount, rest, ok := strings.Cut(name, sysctlRoot)
+		if !ok || mount != "" && !strings.HasPrefix(mount, "/") {
 			return
 		}
-		s := Sysctl{Value: value, Known: known, Word: target}
+		s := Sysctl{Value: value, Known: known, Word: target, Mount: mount}
 		// Below /proc/sys every slash separates; dots belong to names.
 		s.Key = strings.NewReplacer("/", ".", ".", "/").Replace(rest)
 		s.Key, s.KeyKnown = normalise(s.Key, target.Known)
