@@ -70,8 +70,8 @@ func TestResources(t *testing.T) {
 			code:  3, says: []string{"--limit-depth", "VPN101"},
 		},
 		"a name of 5 MB": {
-			files: map[string]string{"a.yaml": strings.ReplaceAll(gateways(1), "vpn0", strings.Repeat("v", 5<<20))},
-			code:  1, says: []string{"VPN101"},
+			files: map[string]string{"a.yaml": strings.ReplaceAll(gateways(1), "vpn0", strings.Repeat("v", 5<<20)) + gateways(1)},
+			code:  3, says: []string{"a.yaml:3", "its name has 5242880 bytes", "VPN101"},
 		},
 		"a repeat of 400 million": {
 			files: map[string]string{"c/Chart.yaml": chartFile, "c/templates/a.yaml": "x: {{ repeat 400000000 \"yyyyyyyy\" }}\n", "b.yaml": gateways(1)},

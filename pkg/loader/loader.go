@@ -370,6 +370,7 @@ func (l *load) run(ctx context.Context, jobs []job) {
 	l.runWithin(ctx, jobs, outcomes)
 	outcomes = l.expand(ctx, jobs, outcomes)
 	for i, o := range outcomes {
+		o.dropLongNames()
 		l.result.Gaps = append(l.result.Gaps, o.gaps...)
 		if o.skip != "" {
 			l.result.Skipped = append(l.result.Skipped, Skip{Path: jobs[i].shown, Why: o.skip})
@@ -388,6 +389,43 @@ func (l *load) run(ctx context.Context, jobs []job) {
 		for _, f := range o.files {
 			l.result.Files[f.Path()] = f
 		}
+	}
+}
+
+// maxName bounds the length in bytes of an object's name and namespace. The API
+// server takes 253 and 63 of nearly all kinds; messages and commands repeat them.
+const maxName = 1024
+
+// dropLongNames takes away the objects whose names are too long, and says so.
+func (o *outcome) dropLongNames() {
+	keep := func(objects []*source.Object) []*source.Object {
+		tooLong := func(x *source.Object) bool { return len(x.Name) > maxName || len(x.Namespace) > maxName }
+		if !slices.ContainsFunc(objects, tooLong) {
+			return objects
+		}
+		kept := make([]*source.Object, 0, len(objects))
+		for _, x := range objects {
+			if !tooLong(x) {
+				kept = append(kept, x)
+				continue
+			}
+			field, text := "name", x.Name
+			if len(x.Namespace) > len(text) {
+				field, text = "namespace", x.Namespace
+			}
+			at := x.Origin.Locate(source.Ref{}.Child("metadata", field)).Primary
+			o.gaps = append(o.gaps, finding.Gap{
+				Kind: finding.Unreadable, File: at.File, Line: at.Span.Start.Line,
+				What:        "an object was not read",
+				Why:         fmt.Sprintf("its %s has %d bytes, and Kubernetes takes 253 at most; give it a shorter one", field, len(text)),
+				Consequence: "whatever it declares is missing from this report",
+			})
+		}
+		return kept
+	}
+	o.objects = keep(o.objects)
+	for i := range o.sets {
+		o.sets[i].objects = keep(o.sets[i].objects)
 	}
 }
 
