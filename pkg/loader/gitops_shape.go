@@ -205,6 +205,15 @@ func enabledItems(g given) []given {
 
 func lastOf(path []string) string { return path[len(path)-1] }
 
+// named is the name of an object, which stands at the key of what the object is
+// made of, or at nothing in particular.
+func named(name string, g given) *made {
+	if len(g.path) == 0 {
+		return own(name)
+	}
+	return &made{value: name, path: g.path, moved: true, named: true}
+}
+
 // metadata makes an object's metadata.
 func (s *shaper) metadata(name string, g given) *made {
 	labels := mapOf(given{path: g.path})
@@ -215,7 +224,7 @@ func (s *shaper) metadata(name string, g given) *made {
 		labels.set(k, s.string(g.get("labels", k)))
 	}
 	meta := &made{path: g.path, fields: map[string]*made{}}
-	meta.set("name", written(name, g)).set("labels", labels)
+	meta.set("name", named(name, g)).set("labels", labels)
 	if s.major > 3 { // before, the chart leaves that to Helm
 		meta.set("namespace", own(s.rel.namespace))
 	}

@@ -254,7 +254,8 @@ func (o *madeOrigin) Locate(r source.Ref) source.Provenance {
 	}
 	within.Key = p.named && exact && slices.Equal(path, p.path)
 	out := o.values.locate(path, within)
-	if !exact || p.moved && r.End > 0 {
+	// A name is often made of more than the key.
+	if !exact || p.moved && r.End > 0 || within.Key && p.value != nil && p.value != any(lastOf(path)) {
 		out.Primary.Precision = out.Primary.Precision.Worse(source.Parent)
 	}
 	return out
