@@ -54,7 +54,11 @@ func (identity) Absent(int, int) []source.Guard { return nil }
 func decodeObjects(ctx context.Context, f *source.File, m textMap, u unit, limits Limits) ([]*source.Object, []finding.Gap) {
 	d := decoder{file: f, m: m, unit: u, limits: limits.withDefaults()}
 	d.aliasBudget = d.limits.AliasNodes
-	chunks := d.splitJSON(splitDocuments(f.Text()))
+	split := splitDocuments
+	if u.kind == source.Chart {
+		split = splitRendered
+	}
+	chunks := d.splitJSON(split(f.Text()))
 	for i, c := range chunks {
 		if ctx.Err() != nil {
 			d.gap(c.start, "the rest of the file was not read", "the time for it ran out", "")
@@ -97,7 +101,9 @@ type chunk struct{ start, end int }
 
 // splitDocuments cuts a text at its document markers, so that each document
 // can be parsed, and fail, alone. YAML gives a line that starts with --- or ...
-// no other meaning, not even inside a block scalar.
+// no other meaning, not even inside a block scalar. Only to YAML does a comment
+// have to stand apart from the dashes: kubectl drops the rest of their line, and
+// kustomize takes a comment.
 func splitDocuments(text string) []chunk {
 	var out []chunk
 	start := 0
@@ -115,7 +121,44 @@ func splitDocuments(text string) []chunk {
 				out = append(out, chunk{start, i})
 				start = i
 			}
+		case strings.HasPrefix(line, "---#"):
+			if i > start && !onlyDirectives(text[start:i]) {
+				out = append(out, chunk{start, i})
+			}
+			start = i + len("---")
 		case isMarker(line, "..."):
+			out = append(out, chunk{start, next})
+			start = next
+		}
+		i = next
+	}
+	if start < len(text) {
+		out = append(out, chunk{start, len(text)})
+	}
+	return out
+}
+
+// splitRendered cuts what templates render as Helm does: at three dashes that
+// start a line, whatever follows them, and without the blanks around a document.
+// Templates that trim too much leave the next document on the line of the dashes,
+// those that trim too little indent its first line.
+func splitRendered(text string) []chunk {
+	behindBlanks := func(at int) int { return len(text) - len(strings.TrimLeft(text[at:], " \t\r\n")) }
+	var out []chunk
+	first := behindBlanks(len(text) - len(strings.TrimPrefix(text, "\ufeff")))
+	start := first
+	for i := 0; i < len(text); {
+		next := len(text)
+		if j := strings.IndexByte(text[i:], '\n'); j >= 0 {
+			next = i + j + 1
+		}
+		switch line := text[i:next]; {
+		case strings.HasPrefix(line, "---") && (i == first || i > start && !onlyDirectives(text[start:i])):
+			if i > start {
+				out = append(out, chunk{start, i})
+			}
+			start = behindBlanks(i + len("---"))
+		case isMarker(line, "...") && i >= start:
 			out = append(out, chunk{start, next})
 			start = next
 		}

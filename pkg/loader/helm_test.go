@@ -16,6 +16,7 @@ import (
 	chartloader "helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"helm.sh/helm/v3/pkg/engine"
+	"helm.sh/helm/v3/pkg/releaseutil"
 	sigsyaml "sigs.k8s.io/yaml"
 
 	"github.com/vpnlint/vpnlint/pkg/source"
@@ -257,9 +258,9 @@ func TestObjectsAreHelms(t *testing.T) {
 				if strings.HasSuffix(name, "NOTES.txt") {
 					continue
 				}
-				for _, c := range splitDocuments(texts[name]) {
+				for _, text := range releaseutil.SplitManifests(texts[name]) {
 					var obj map[string]any
-					if err := sigsyaml.Unmarshal([]byte(texts[name][c.start:c.end]), &obj); err != nil {
+					if err := sigsyaml.Unmarshal([]byte(text+"\n"), &obj); err != nil {
 						t.Fatal(err)
 					}
 					if obj != nil {

@@ -269,6 +269,21 @@ func TestByteOrderMarkAndDirectives(t *testing.T) {
 	}
 }
 
+// YAML sees no marker where a comment follows the dashes without a blank; kubectl
+// and kustomize do.
+func TestCommentAtMarker(t *testing.T) {
+	dir := testtree.Parse(t, "-- a.yaml --\n---# first\n"+podA+"---# second\n"+pod("b")+"-- k/kustomization.yaml --\nresources: [c.yaml]\n-- k/c.yaml --\n"+pod("c")+"---# fourth\n"+pod("d"))
+	r := loadDir(t, dir, ".")
+	if len(r.Objects) != 4 || len(r.Gaps) != 0 {
+		t.Fatal(summary(r), r.Gaps)
+	}
+	for i, want := range []source.Position{{Line: 3, Column: 7}, {Line: 1 + strings.Count(podA, "\n") + 3, Column: 7}} {
+		if at := r.Objects[i].Origin.Locate(source.Ref{Pointer: "/kind"}).Primary; at.Span.Start != want {
+			t.Errorf("kind of object %d at %v, want %v", i, at.Span.Start, want)
+		}
+	}
+}
+
 func TestLinksDoNotLeaveTheTree(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("needs symbolic links")
