@@ -27,7 +27,7 @@
 #   silent: |
 #     - one replica, with `Recreate` or `maxSurge: 0`, or in a StatefulSet; none
 #     - each replica has a volume of its own (a volume claim template that the server mounts)
-#     - members of a mesh, clients, proxies
+#     - members of a mesh, gateways whose clients a control plane sends to them, clients, proxies
 #     - whether the pod is a server cannot be seen
 #   remedy: "Keep one replica, in a Deployment with the strategy Recreate, or give each replica a key and pool of its own."
 #   verify: [replicas]
@@ -44,7 +44,7 @@ findings contains finding if {
 	not pod.state_per_replica
 	not pod.per_node
 	not pod.runs_to_completion
-	shared := {p.prefix | some tunnel in pod.tunnels; tunnel.side == "server"; some p in tunnel.pool}
+	shared := {p.prefix | some tunnel in pod.tunnels; keyed(tunnel); some p in tunnel.pool}
 	count(shared) > 0
 	some copies in several(pod)
 	finding := {
@@ -56,6 +56,14 @@ findings contains finding if {
 		),
 		"containers": pods.data_plane(pod),
 	}
+}
+
+# Its clients know one key, and come to whatever answers at one address. To a
+# gateway of a control plane (Firezone) each client is sent by itself, and each has
+# a key of its own.
+keyed(tunnel) if {
+	tunnel.side == "server"
+	tunnel.kind != "mesh"
 }
 
 pools(shared) := sprintf("pool %s", [text.set_list(shared)]) if count(shared) == 1
