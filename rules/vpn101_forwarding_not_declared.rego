@@ -62,6 +62,7 @@
 #   since: "0.1"
 package vpnlint.rules.vpn101
 
+import data.vpnlint.lib.places
 import data.vpnlint.lib.pods
 
 findings contains finding if {
@@ -69,7 +70,7 @@ findings contains finding if {
 	ipv4 := pod.forwarding.ipv4
 	ipv4.state == "absent"
 	finding := {
-		"ref": pod.ref,
+		"ref": places.either(ipv4.field_ref, pod.ref),
 		"pod": pod.id,
 		"severity": severity(ipv4),
 		"message": message(pod, ipv4),
@@ -85,17 +86,24 @@ severity(ipv4) := "error" if ipv4.turned_off == "present"
 severity(ipv4) := "warning" if ipv4.turned_off != "present"
 
 message(pod, ipv4) := sprintf(
-	"nothing in this pod's manifest turns IPv4 forwarding on, and the cluster's CNI writes 0 into every new pod (%s): %s",
-	[ipv4.turned_off_by, pods.dropped(pod)],
+	"%s, and the cluster's CNI writes 0 into every new pod (%s): %s",
+	[nothing(ipv4), ipv4.turned_off_by, pods.dropped(pod)],
 ) if {
 	ipv4.turned_off == "present"
 }
 
 message(pod, ipv4) := sprintf(
-	"nothing in this pod's manifest turns IPv4 forwarding on: net.ipv4.ip_forward is what the node hands to a new sandbox; where that is 0, %s",
-	[pods.dropped(pod)],
+	"%s: net.ipv4.ip_forward is what the node hands to a new sandbox; where that is 0, %s",
+	[nothing(ipv4), pods.dropped(pod)],
 ) if {
 	ipv4.turned_off != "present"
+}
+
+nothing(ipv4) := "nothing in this pod's manifest turns IPv4 forwarding on" if ipv4.field == ""
+
+# Nobody but the operator has the manifest of a pod that it makes.
+nothing(ipv4) := sprintf("nothing turns IPv4 forwarding on in the pod that the operator makes, as %s would", [ipv4.field]) if {
+	ipv4.field != ""
 }
 
 related(ipv4) := array.concat(

@@ -29,6 +29,26 @@ test_fires_as_error_where_the_cni_turns_it_off if {
 	f.related[0].ref == testing.ref("/calico")
 }
 
+test_pings_the_gateway_by_ipv4_first if {
+	found := vpn101.findings with input as testing.pods([testing.pod({"tunnels": [testing.tunnel({
+		"side": "server",
+		"addresses": [],
+		"pool": testing.prefixes(["fd48:4c4:7aa9::/64", "10.44.0.0/24"]),
+	})]})])
+	some f in found
+	f.verify.endpoint == "10.44.0.0/24"
+}
+
+test_names_the_field_of_the_operator if {
+	found := vpn101.findings with input as with_ipv4({
+		"field": "enableIpForwardOnPodInit: true",
+		"field_ref": testing.ref("/spec/enableIpForwardOnPodInit"),
+	})
+	some f in found
+	f.ref == testing.ref("/spec/enableIpForwardOnPodInit")
+	contains(f.message, "in the pod that the operator makes, as enableIpForwardOnPodInit: true would: net.ipv4.ip_forward")
+}
+
 test_fires_when_the_image_may_not_write_it if {
 	found := vpn101.findings with input as with_ipv4({"evidence": [testing.evidence({
 		"how": "image", "effective": "absent", "ref": testing.ref("/image"),

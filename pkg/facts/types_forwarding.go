@@ -29,6 +29,10 @@ type FamilyForwarding struct {
 	TurnedOff    Known      `json:"turned_off"`
 	TurnedOffBy  string     `json:"turned_off_by"`
 	TurnedOffRef source.Ref `json:"turned_off_ref"`
+	// Field is the field by which the operator that makes the pod is told to turn it
+	// on, "" for none, and FieldRef where it is written, else the object's spec.
+	Field    string     `json:"field"`
+	FieldRef source.Ref `json:"field_ref"`
 }
 
 // SysctlEvidence is the evidence for one setting of the pod's network

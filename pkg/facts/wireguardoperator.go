@@ -114,11 +114,15 @@ func (p *podView) operatorTunnel() Tunnel {
 	return t
 }
 
-// operatorForwarding: whether the operator adds its init container is filled in
-// later.
+// operatorForwarding: the pod is not in the tree, and one field of the object adds
+// the init container to it; where that is filled in later, so is the answer.
 func (p *podView) operatorForwarding() {
 	field := p.made.asks.get("enableIpForwardOnPodInit")
 	ipv4 := &p.pod.Forwarding.IPv4
+	ipv4.Field, ipv4.FieldRef = "enableIpForwardOnPodInit: true", p.made.asks.ref()
+	if field.exists() {
+		ipv4.FieldRef = field.ref()
+	}
 	if field.boolean() != Unknown || ipv4.State == Present {
 		return
 	}

@@ -122,8 +122,15 @@ endpoint(pod) := {"endpoint": own_addresses(pod)[0]} if count(own_addresses(pod)
 
 endpoint(pod) := {} if count(own_addresses(pod)) == 0
 
-# A server usually takes the first address of its pool.
+# A server usually takes the first address of its pool. IPv4 comes first: what a
+# check pings is to answer for the family that the finding is about, and IPv6 has
+# no finding that asks for an address.
 own_addresses(pod) := array.concat(
+	[a | some a in addresses(pod); not contains(a, ":")],
+	[a | some a in addresses(pod); contains(a, ":")],
+)
+
+addresses(pod) := array.concat(
 	[a.text | some t in pod.tunnels; t.side == "server"; some a in t.addresses],
 	[p.prefix | some t in pod.tunnels; t.side == "server"; some p in t.pool],
 )

@@ -121,7 +121,7 @@ forwarding(evidence) := {
 }
 
 family(given) := made(
-	{"state": "absent", "evidence": [], "carried": "present", "turned_off": "absent", "turned_off_by": "", "turned_off_ref": nowhere},
+	{"state": "absent", "evidence": [], "carried": "present", "turned_off": "absent", "turned_off_by": "", "turned_off_ref": nowhere, "field": "", "field_ref": nowhere},
 	given,
 )
 
