@@ -153,6 +153,7 @@ func (r *tunnelReader) iptables(rule *shell.IPTablesRule, c command, iface strin
 			return
 		case isInterface(rule.Out, iface) && !rule.Out.Negate:
 			r.misses(c, "translates what enters the tunnel, and not what clients send on")
+			r.sendsOthers(c)
 			return
 		case !r.hidesPool(rule.Source):
 			r.misses(c, "translates other addresses")
@@ -291,6 +292,16 @@ func (r *tunnelReader) hidesPool(from shell.Match) bool {
 // handsOutIPv4: some of the client pool is IPv4, or it is not known.
 func (r *tunnelReader) handsOutIPv4() bool {
 	return len(r.t.Pool) == 0 || slices.ContainsFunc(r.t.Pool, func(p PrefixAt) bool { return !strings.Contains(p.Prefix, ":") })
+}
+
+// sendsOthers: a rule that translates what enters the tunnel is there for packets
+// of other hosts.
+func (r *tunnelReader) sendsOthers(c command) {
+	r.brings(c, "sends others on", func(k Known) {
+		if k == Present {
+			r.t.forOthers = c.says()
+		}
+	})
 }
 
 // misses notes a rule that translates, but not the clients' pool: where nothing

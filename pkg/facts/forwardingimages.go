@@ -14,6 +14,9 @@ func (r *forwardingReader) image(c *containerView) {
 	if f == nil || !c.c.DataPlane || c.c.Stage == Init && f.ID != "pod-gateway" {
 		return
 	}
+	if c.image.By == images.ByCommand && c.runsAlone(f.ID) {
+		return
+	}
 	t := timed{at: c.c.Order, ForwardEvidence: ForwardEvidence{
 		How: "image", Value: "1", Container: c.c.Name, Ref: c.c.ImageRef,
 		Says: f.Title + "'s entrypoint writes it", Effective: c.canWrite(), When: r.when(c, scriptCommand),
@@ -66,6 +69,16 @@ func (r *forwardingReader) image(c *containerView) {
 	} else if f.ID == "netmaker-netclient" {
 		r.add(forward6, t)
 	}
+}
+
+// runsAlone: a plain system runs a program that leaves forwarding alone, and there
+// is no start script but the one in the manifest.
+func (c *containerView) runsAlone(family string) bool {
+	switch family {
+	case "openvpn-generic", "wireguard-generic", "tailscale-other", "ocserv-generic":
+		return bareImage(c.image.Repository)
+	}
+	return false
 }
 
 // replacesEntrypoint: command names something else than the image's own

@@ -61,6 +61,7 @@ vimagick/strongswan                            | gateway | no  | yes  | no  | no
 strongx509/strongswan:5                        | unknown | ?   | ?    | no  | no  | ?     |
 registry.example.com/net/libreswan:5           | unknown | ?   | ?    | no  | no  | ?     |
 vimagick/ocserv                                | gateway | no  | yes  | no  | no  | yes   | 10.20.30.0/24
+tommylau/ocserv                                | gateway | ?   | ?    | no  | no  | ?     |
 vimagick/openconnect                           | client  | -   | no   | no  | ?   | yes   |
 siomiz/softethervpn                            | gateway | -   | yes  | no  | no  | no    |
 softethervpn/vpnserver                         | gateway | -   | yes  | no  | no  | no    |

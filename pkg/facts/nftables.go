@@ -200,6 +200,7 @@ func (r *tunnelReader) nftMasquerade(rule *shell.NFTRule, m shell.NFTMatch, c co
 		return
 	case isInterface(m.Out, iface) && !m.Out.Negate:
 		r.misses(c, "translates what enters the tunnel, and not what clients send on")
+		r.sendsOthers(c)
 		return
 	case !r.hidesPool(m.Source):
 		r.misses(c, "translates other addresses")

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/vpnlint/vpnlint/pkg/finding"
 	"github.com/vpnlint/vpnlint/pkg/images"
 	"github.com/vpnlint/vpnlint/pkg/source"
 )
@@ -291,6 +292,35 @@ func (p *podView) addContainers(catalog *images.Catalog) {
 	p.byConfig(catalog)
 	for _, c := range p.containers {
 		c.classify()
+		c.imageUnseen()
+	}
+}
+
+// imageUnseen: a container that may change the network of its pod, as few do that
+// carry no VPN, runs an image that is named when the tree is applied.
+func (c *containerView) imageUnseen() {
+	if c.image.Family != nil || c.image.LookAlike != nil || !nameUnseen(c.c.Image) || !containsWord(c.c.Capabilities, "NET_ADMIN") && !c.c.TunDevice {
+		return
+	}
+	c.pod.ix.gapAt(finding.Unresolved, c.pod.object, c.c.ImageRef, "what container "+c.c.Name+" runs", filledIn(clip(c.c.Image)),
+		"whether the pod carries a VPN is not judged: VPN101, VPN109, VPN112, VPN302, VPN304 and VPN501 stay silent about it",
+		"VPN101", "VPN109", "VPN112", "VPN302", "VPN304", "VPN501")
+}
+
+// nameUnseen: a placeholder stands for the name of an image, and not only for its
+// registry or tag.
+func nameUnseen(image string) bool {
+	for rest := image; ; {
+		p := placeholder(rest)
+		if p == "" {
+			return false
+		}
+		before, after, _ := strings.Cut(rest, p)
+		tagged := strings.Contains(before[strings.LastIndexByte(before, '/')+1:], ":")
+		if !tagged && !strings.Contains(after, "/") {
+			return true
+		}
+		rest = after
 	}
 }
 

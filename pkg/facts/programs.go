@@ -41,6 +41,9 @@ func tunnelProgram(name string, args []string) string {
 		return "strongswan-generic"
 	case name == "tailscaled" && !slices.Contains(args, "--cleanup"):
 		return "tailscale-other"
+	case name == "ocserv" && !slices.Contains(args, "--version") && !slices.Contains(args, "-v") && !slices.Contains(args, "--help") &&
+		!slices.Contains(args, "--test-config") && !slices.Contains(args, "-t"):
+		return "ocserv-generic"
 	case name == "openconnect" && len(args) > 0 && !slices.Contains(args, "--authenticate") && !slices.Contains(args, "--version"):
 		return "openconnect-client"
 	}
@@ -130,7 +133,7 @@ func (c *containerView) tunnelConfig() string {
 }
 
 func mentionsProgram(text string) bool {
-	for _, name := range []string{"openvpn", "wg-quick", "ipsec", "charon", "tailscaled", "openconnect"} {
+	for _, name := range []string{"openvpn", "wg-quick", "ipsec", "charon", "tailscaled", "openconnect", "ocserv"} {
 		if strings.Contains(text, name) {
 			return true
 		}
@@ -238,7 +241,7 @@ func ofSystem(name string) bool {
 		"ip", "iptables", "ip6tables", "iptables-restore", "iptables-save", "nft", "sysctl", "route", "ifconfig", "modprobe", "resolvconf",
 		"ping", "nslookup", "dig", "curl", "wget", "nc", "ss", "netstat", "tcpdump", "traceroute",
 		"wg", "wg-quick", "wireguard-go", "boringtun", "boringtun-cli", "openvpn", "ipsec", "charon", "charon-systemd", "swanctl", "starter",
-		"tailscaled", "tailscale", "containerboot", "openconnect",
+		"tailscaled", "tailscale", "containerboot", "openconnect", "ocserv", "ocserv-main",
 		"crond", "cron", "syslogd", "rsyslogd", "sshd", "dnsmasq", "coredns", "unbound", "named", "supervisord", "s6-svscan", "runsvdir", "monit",
 		"socat", "microsocks", "danted", "sockd", "gost", "squid", "privoxy", "tinyproxy", "3proxy", "haproxy", "nginx", "envoy", "ss-server", "glider", "sing-box", "xray", "pproxy":
 		return true

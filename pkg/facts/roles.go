@@ -327,11 +327,36 @@ func (p *podView) applications() []string {
 	return out
 }
 
-// partOf decides what one data plane container does.
+// partOf decides what one data plane container does. A client alone in its pod
+// whose scripts translate what enters the tunnel is the way out of other pods: its
+// own packets have the tunnel's address already.
 func (p *podView) partOf(c *containerView) (part, string) {
 	if p.made != nil {
 		return p.made.side, p.made.why
 	}
+	does, why := p.partByItself(c)
+	if does == partClient && !c.c.Combined && len(p.applications()) == 0 {
+		if says := c.sendsOthers(); says != "" {
+			return partServer, "sends the packets of others into its tunnel: " + says
+		}
+	}
+	return does, why
+}
+
+// sendsOthers is the command by which the container's tunnel takes the packets of
+// other hosts, "" for none.
+func (c *containerView) sendsOthers() string {
+	for _, t := range c.pod.pod.Tunnels {
+		if t.Container == c.c.Name && t.forOthers != "" {
+			return t.forOthers
+		}
+	}
+	return ""
+}
+
+// partByItself is what the container's image, variables and configuration make of
+// it.
+func (p *podView) partByItself(c *containerView) (part, string) {
 	if does, why := c.partOfFamily(); does != "" {
 		return does, why
 	}

@@ -73,6 +73,8 @@ func (r *tunnelReader) technology() {
 		r.netbird()
 	case "zerotier", "zerotier-router", "netmaker-netclient", "nebula", "innernet":
 		r.mesh()
+	case "ocserv-generic":
+		r.ocserv()
 	case "openconnect-client":
 		r.openConnect()
 	case "cloudflare-warp":

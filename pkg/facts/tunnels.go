@@ -159,6 +159,11 @@ func (r *tunnelReader) finish() Tunnel {
 	if m := &t.Masquerade; r.missing != nil && m.State == Absent && m.Ref == t.ContainerRef {
 		*m = *r.missing
 	}
+	if t.Side == "server" && t.UserSpace == Absent && t.Masquerade.State == Unknown && len(t.Pool) > 0 &&
+		!slices.ContainsFunc(r.lost, func(l lost) bool { return l.what == aspectMasquerade }) {
+		// The pool needs a way back, and only the image can say whether it has one.
+		r.missed(runsUnseen(clip(r.c.c.Image)), r.c.c.ImageRef, aspectMasquerade)
+	}
 	r.input()
 	t.IPv6 = r.carriesIPv6()
 	if t.Side == "server" && t.Clients.State == Absent {

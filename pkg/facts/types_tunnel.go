@@ -60,6 +60,9 @@ type Tunnel struct {
 	MTU MTU `json:"mtu"`
 
 	updown []hookScript
+	// forOthers is the command that translates what enters the tunnel, "" for none:
+	// packets of the pod itself have the tunnel's address already.
+	forOthers string
 }
 
 // hookScript is what a connection of IPsec runs when it comes up, as written.

@@ -118,8 +118,8 @@ func TestCatalogue(t *testing.T) {
 			}
 		}
 	}
-	if len(c.families) != 55 || len(c.lookAlikes) != 17 {
-		t.Errorf("%d families and %d look-alikes, want 55 and 17", len(c.families), len(c.lookAlikes))
+	if len(c.families) != 56 || len(c.lookAlikes) != 17 {
+		t.Errorf("%d families and %d look-alikes, want 56 and 17", len(c.families), len(c.lookAlikes))
 	}
 }
 
@@ -197,6 +197,7 @@ func TestMatch(t *testing.T) {
 		{"vimagick/strongswan", "strongswan-vimagick", High, ByRepository},
 		{"acme/strongswan-gateway", "strongswan-generic", Low, ByName},
 		{"vimagick/ocserv", "ocserv", High, ByRepository},
+		{"tommylau/ocserv", "ocserv-generic", High, ByRepository},
 		{"vimagick/openconnect", "openconnect-client", High, ByRepository},
 		{"siomiz/softethervpn", "softether", High, ByRepository},
 		{"jippi/pritunl", "pritunl", High, ByRepository},
