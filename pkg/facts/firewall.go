@@ -252,6 +252,7 @@ func (r *tunnelReader) refusedSource(c command, w shell.Word, says string) bool 
 		r.pod.ix.invalidRange(InvalidRange{
 			Pod: r.pod.pod.ID, Ref: c.wordRef(w), Text: p.Text, Says: says, Why: "it is no prefix", Fate: "the command fails, and it translates nothing",
 		})
+		r.refused = true
 		if r.t.Masquerade.State == Absent {
 			r.t.Masquerade.State = Unknown
 		}

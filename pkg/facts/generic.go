@@ -366,6 +366,24 @@ func poolOf(form images.Form, v, mask value, separators string) []PrefixAt {
 	return prefixList(value{State: v.State, Text: v.Text, Ref: v.Ref, Moved: v.Moved}, separators)
 }
 
+// boundByVariable notes the interface that a variable binds the image's own rule
+// to, where no hook or script has taken that rule's place. Without the variable it
+// is the image's to know.
+func (r *tunnelReader) boundByVariable() {
+	if m := r.t.Masquerade; m.State != Present || m.Ref != r.t.ContainerRef || r.c.replacesEntrypoint() {
+		return
+	}
+	for _, k := range r.family.Env.NAT {
+		if k.Form != images.Interface {
+			continue
+		}
+		v, name := r.lookup(k)
+		if text := strings.TrimSpace(v.Text); v.State == Present && text != "" && r.reads(k) == Present {
+			r.t.MasqueradeOut = append(r.t.MasqueradeOut, OutInterface{Name: text, Ref: v.Ref, Says: name + "=" + clip(text)})
+		}
+	}
+}
+
 // onOrOff says what a switch is.
 func onOrOff(state Known) string {
 	switch state {

@@ -39,6 +39,17 @@ func (r *tunnelReader) gluetun() {
 		t.MTU.Outer6 = err == nil && endpoint.Is6()
 	}
 	r.gluetunResolver()
+	r.gluetunRules()
+}
+
+// gluetunRules reads the rules that the image adds to its own; a gluetun that
+// forwards for other pods needs them.
+func (r *tunnelReader) gluetunRules() {
+	for _, f := range r.c.files("/iptables/post-rules.txt") {
+		if f.State == Present {
+			r.firewall(script{Kind: scriptFile, Text: f.Text, State: Present, Ref: f.Ref, Path: f.Path, Env: r.c.knownEnv()})
+		}
+	}
 }
 
 // hostList reads a comma list of interface addresses as host prefixes.

@@ -36,7 +36,7 @@ dyonr/qbittorrentvpn:1                         | client  | -   | no   | yes | ye
 ghcr.io/bubuntux/nordlynx:1                    | client  | -   | yes  | yes | yes | yes   |
 bubuntux/nordvpn:1                             | client  | -   | yes  | yes | yes | yes   |
 thrnz/docker-wireguard-pia:1                   | client  | -   | no   | yes | yes | yes   |
-thrnz/docker-wireguard-pia:1 FWD_IFACE=eth0    | client  | -   | yes  | yes | yes | yes   |
+thrnz/docker-wireguard-pia:1 FWD_IFACE=eth0    | gateway | no  | yes  | yes | yes | yes   |
 jordanpotter/wireguard:2                       | client  | -   | ?    | yes | ?   | yes   |
 masipcat/wireguard-go:1                        | unknown | ?   | ?    | ?   | ?   | yes   |
 cmulk/wireguard-docker:1                       | gateway | no  | yes  | ?   | ?   | yes   |

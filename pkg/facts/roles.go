@@ -415,20 +415,22 @@ func (c *containerView) partOfFamily() (part, string) {
 	case "pod-gateway":
 		return c.partOfPodGateway()
 	case "cloudflare-warp":
-		return c.partOfWARP()
+		return c.partForOthers("WARP_ENABLE_NAT")
+	case "wireguard-pia":
+		return c.partForOthers("FWD_IFACE")
 	default:
 		return "", ""
 	}
 }
 
-// partOfWARP: it translates what others send through it when told to, whatever the
-// value is (FG C4).
-func (c *containerView) partOfWARP() (part, string) {
-	switch nat := c.env("WARP_ENABLE_NAT"); {
-	case nat.State == Unknown && c.setsKey("WARP_ENABLE_NAT"):
-		return partUnknown, "routes for others if WARP_ENABLE_NAT is set, which cannot be seen"
+// partForOthers: a client that translates what others send through it when a
+// variable is set, whatever its value is (FG C0 16, C4).
+func (c *containerView) partForOthers(key string) (part, string) {
+	switch nat := c.env(key); {
+	case nat.State == Unknown && c.setsKey(key):
+		return partUnknown, "routes for others if " + key + " is set, which cannot be seen"
 	case nat.State == Present && nat.Text != "" && len(c.pod.applications()) == 0:
-		return partServer, "routes for others because WARP_ENABLE_NAT is set"
+		return partServer, "routes for others because " + key + " is set"
 	default:
 		return "", ""
 	}

@@ -85,6 +85,8 @@ type tunnelReader struct {
 	nftHooks map[string]string
 	// hookSwitch: the kill switch is that of a hook or script.
 	hookSwitch bool
+	// refused: a rule that translates is not there, because its program refuses it.
+	refused bool
 	// missing is a rule that translates, and not the clients' pool.
 	missing *Switch
 	// resolverScripted: a hook or script writes the pod's resolver.
@@ -159,11 +161,12 @@ func (r *tunnelReader) finish() Tunnel {
 	if m := &t.Masquerade; r.missing != nil && m.State == Absent && m.Ref == t.ContainerRef {
 		*m = *r.missing
 	}
-	if t.Side == "server" && t.UserSpace == Absent && t.Masquerade.State == Unknown && len(t.Pool) > 0 &&
-		!slices.ContainsFunc(r.lost, func(l lost) bool { return l.what == aspectMasquerade }) {
+	if t.Side == "server" && t.UserSpace == Absent && t.Masquerade.State == Unknown && len(t.Pool) > 0 && !r.refused &&
+		r.family.Defaults.Masquerades == images.DefaultUnknown && !slices.ContainsFunc(r.lost, func(l lost) bool { return l.what == aspectMasquerade }) {
 		// The pool needs a way back, and only the image can say whether it has one.
 		r.missed(runsUnseen(clip(r.c.c.Image)), r.c.c.ImageRef, aspectMasquerade)
 	}
+	r.boundByVariable()
 	r.input()
 	t.IPv6 = r.carriesIPv6()
 	if t.Side == "server" && t.Clients.State == Absent {

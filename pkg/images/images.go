@@ -117,6 +117,9 @@ const (
 	X24 Form = "x/24"
 	// Octets24: the first three octets only, /24 (172.16.0).
 	Octets24 Form = "octets/24"
+	// Interface: the name of the interface that the image's masquerade rule is bound
+	// to.
+	Interface Form = "interface"
 )
 
 // InMain is how a list of ranges that an image keeps out of its tunnel depends

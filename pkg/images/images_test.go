@@ -22,7 +22,7 @@ func TestCatalogue(t *testing.T) {
 	c := loaded(t)
 	roles := []Role{Server, Client, Either, Mesh, Gateway, Proxy, UI, Operator, NodeMasquerade}
 	kinds := []string{"wireguard", "openvpn", "ipsec", "mesh", "proxy", "other"}
-	forms := []Form{Plain, Netmask, Network24, X24, Octets24}
+	forms := []Form{Plain, Netmask, Network24, X24, Octets24, Interface}
 	ids := map[string]bool{}
 	repoOwner := map[string][]*Family{}
 	for _, f := range c.families {
