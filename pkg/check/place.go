@@ -218,10 +218,16 @@ func (p *placer) related(s statement, where source.Provenance) []source.Note {
 }
 
 // decidedBy says which values and conditions made the text at a place. When
-// text is missing, only the conditions that kept that very text out matter.
+// text is missing, only the conditions that kept that very text out matter, and
+// the values that the text would be one of.
 func decidedBy(missing []string, where source.Provenance) []source.Note {
 	var notes []source.Note
 	if len(missing) > 0 {
+		for _, v := range where.Values {
+			if v.Member {
+				notes = append(notes, source.Note{At: v.At, Says: "set by " + v.Path + bySource(v)})
+			}
+		}
 		for _, g := range where.Absent {
 			if !containsAny(g.Keeps, missing) {
 				continue

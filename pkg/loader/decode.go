@@ -30,6 +30,12 @@ type textMap interface {
 	Absent(start, end int) []source.Guard
 }
 
+// wholeMap is a textMap that tells a mapping from its first entry, by which it is
+// marked.
+type wholeMap interface {
+	MapWhole(start, end int) source.Provenance
+}
+
 // unit is what the objects of one render have in common.
 type unit struct {
 	kind      source.InputKind
@@ -448,8 +454,8 @@ func (d *decoder) parse(c chunk) (v any, root *yaml.Node, doc *document, ok bool
 	}
 	if i := badByte(text); i >= 0 {
 		why := fmt.Sprintf("byte 0x%02x is not UTF-8; save the file as UTF-8", text[i])
-		if _, wide := fromUTF16(text); wide {
-			i, why = 0, isUTF16
+		if _, as, wide := otherEncoding(text); wide {
+			i, why = 0, as.why()
 		} else if text[i] < utf8.RuneSelf {
 			why = fmt.Sprintf("control character 0x%02x is not allowed in YAML; remove it", text[i])
 		}

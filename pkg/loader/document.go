@@ -38,8 +38,8 @@ func ReadDocument(f *source.File, limits Limits) (*Document, []Problem) {
 	out := &Document{File: f, Object: &source.Object{Unit: path.Dir(f.Path()), Input: source.Manifest, Path: f.Path()}}
 	var problems []Problem
 	at := func(offset int) source.Location { return identity{f}.Map(offset, offset).Primary }
-	if text, ok := fromUTF16(f.Text()); ok && text != "" {
-		return nil, []Problem{{at(0), "it is UTF-16; save it as UTF-8"}}
+	if text, as, ok := otherEncoding(f.Text()); ok && text != "" {
+		return nil, []Problem{{at(0), "it is " + string(as) + "; save it as UTF-8"}}
 	}
 	first := true
 	for _, c := range splitDocuments(f.Text()) {

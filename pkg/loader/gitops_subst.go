@@ -464,14 +464,16 @@ func (g *gitops) variablesOf(o homed) *variables {
 	return v
 }
 
-// selfDefined records a variable whose text holds the variable itself.
+// selfDefined records a variable whose text holds a variable of its own name. What a
+// Kustomization above fills in is filled in by now: this one is left to one that
+// the tree does not show, or to nobody.
 func (g *gitops) selfDefined(name, text string, at source.Location) {
 	if !refersTo(text, name) {
 		return
 	}
 	g.gaps = append(g.gaps, finding.Gap{
-		Kind: finding.Unresolved, File: at.File, Line: at.Span.Start.Line, What: "the variable " + name + " is defined by itself",
-		Why: "that is a loop, which is not followed; write its value", Consequence: "texts that need it are taken for unknown",
+		Kind: finding.Unresolved, File: at.File, Line: at.Span.Start.Line, What: "the variable " + name + " stands for a variable of the same name",
+		Why: "no Kustomization in the tree fills that one in; lint the one that does, too, or write the value", Consequence: "texts that need it are taken for unknown",
 	})
 }
 

@@ -170,6 +170,9 @@ func (r *chartRun) render() rendered {
 		return r.fail(err.Error())
 	}
 	r.layers = r.valueLayers(c)
+	for _, l := range r.layers {
+		r.out.gaps = append(r.out.gaps, l.dropped()...)
+	}
 	scope := r.scope(c, nil, values)
 	r.out.values = &ChartValues{Unit: r.at.unit(), Set: r.set.name, Name: c.Name(), Tree: scope.values, scope: scope}
 	r.out.gaps = append(r.out.gaps, checkSchemas(c, scope, r.loaded)...)

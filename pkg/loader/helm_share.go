@@ -180,6 +180,9 @@ type parsedValues struct {
 	nodes sync.Once
 	root  *yaml.Node
 
+	keys    sync.Once
+	dropped []*yaml.Node
+
 	values sync.Once
 	tree   map[string]any
 	err    error
@@ -194,6 +197,37 @@ func (p *parsedValues) node(text string) *yaml.Node {
 		}
 	})
 	return p.root
+}
+
+// droppedKeys are the keys that a later one of the same mapping replaces.
+func (p *parsedValues) droppedKeys(text string) []*yaml.Node {
+	p.keys.Do(func() {
+		if root := p.node(text); root != nil {
+			p.dropped = droppedKeys(root, nil)
+		}
+	})
+	return p.dropped
+}
+
+func droppedKeys(n *yaml.Node, out []*yaml.Node) []*yaml.Node {
+	for _, c := range n.Content { // what an alias stands for is looked at where it is written
+		out = droppedKeys(c, out)
+	}
+	if n.Kind != yaml.MappingNode {
+		return out
+	}
+	last := make(map[string]*yaml.Node, len(n.Content)/2)
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, err := keyString(n.Content[i])
+		if err != nil || isMergeKey(n.Content[i]) {
+			continue
+		}
+		if earlier := last[key]; earlier != nil {
+			out = append(out, earlier)
+		}
+		last[key] = n.Content[i]
+	}
+	return out
 }
 
 // merge returns what the file says, which nobody may change, as Helm reads it.

@@ -520,13 +520,13 @@ func (l *load) manifest(ctx context.Context, t *tree, name string, named bool) o
 }
 
 func (l *load) decode(ctx context.Context, f *source.File, dir string, named bool) outcome {
-	if text, ok := fromUTF16(f.Text()); ok {
+	if text, as, ok := otherEncoding(f.Text()); ok {
 		if !named && !looksKubernetes(text) {
 			return outcome{skip: "it holds no Kubernetes object"}
 		}
 		return outcome{rendered: rendered{gaps: []finding.Gap{{
 			Kind: finding.Unreadable, File: f.Path(), Line: 1, What: "the file could not be read",
-			Why:         isUTF16,
+			Why:         as.why(),
 			Consequence: "whatever it declares is missing from this report",
 		}}}}
 	}
@@ -552,31 +552,61 @@ func (l *load) decode(ctx context.Context, f *source.File, dir string, named boo
 	return outcome{rendered: rendered{objects: objects, files: []*source.File{f}, gaps: gaps}}
 }
 
-const isUTF16 = "it is UTF-16, as PowerShell's > writes it; save it as UTF-8"
+// encoding is one of the encodings of Unicode that nobody reads but who wrote it.
+type encoding string
 
-// fromUTF16 decodes a text that starts with the byte order mark of UTF-16, or with
-// a character of ASCII as UTF-16 has it: there is no zero in a text of YAML.
-func fromUTF16(text string) (string, bool) {
-	if len(text) < 2 {
-		return "", false
+const (
+	utf16Text encoding = "UTF-16"
+	utf32Text encoding = "UTF-32"
+)
+
+// why says it to the reader of a gap.
+func (e encoding) why() string {
+	if e == utf16Text {
+		return "it is UTF-16, as PowerShell's > writes it; save it as UTF-8"
 	}
-	var order binary.ByteOrder = binary.LittleEndian
-	switch first, second := text[0], text[1]; {
-	case first == 0xff && second == 0xfe:
-		text = text[2:]
-	case first == 0xfe && second == 0xff:
-		order, text = binary.BigEndian, text[2:]
-	case first != 0 && second == 0:
-	case first == 0 && second != 0:
-		order = binary.BigEndian
-	default:
-		return "", false
+	return "it is " + string(e) + "; save it as UTF-8"
+}
+
+// otherEncoding decodes a text that starts with the byte order mark of UTF-16 or
+// UTF-32, or with a character of ASCII as these have it: there is no zero in a text
+// of YAML.
+func otherEncoding(text string) (string, encoding, bool) {
+	if order, mark, ok := startsWide(text, 4); ok {
+		var b strings.Builder
+		for data := []byte(text[mark:]); len(data) > 3; data = data[4:] {
+			b.WriteRune(rune(order.Uint32(data))) // of what is no character, the replacement
+		}
+		return b.String(), utf32Text, true
 	}
-	units := make([]uint16, 0, len(text)/2)
-	for data := []byte(text); len(data) > 1; data = data[2:] {
-		units = append(units, order.Uint16(data))
+	if order, mark, ok := startsWide(text, 2); ok {
+		units := make([]uint16, 0, len(text)/2)
+		for data := []byte(text[mark:]); len(data) > 1; data = data[2:] {
+			units = append(units, order.Uint16(data))
+		}
+		return string(utf16.Decode(units)), utf16Text, true
 	}
-	return string(utf16.Decode(units)), true
+	return "", "", false
+}
+
+// startsWide reports whether a text starts with a byte order mark, or a character of
+// ASCII, of so many bytes; mark is how many of them are no text.
+func startsWide(text string, width int) (order binary.ByteOrder, mark int, ok bool) {
+	if len(text) < width {
+		return nil, 0, false
+	}
+	zeros := strings.Repeat("\x00", width-1)
+	switch first := text[:width]; {
+	case first == "\xff\xfe"+zeros[1:]:
+		return binary.LittleEndian, width, true
+	case first == zeros[1:]+"\xfe\xff":
+		return binary.BigEndian, width, true
+	case first[0] != 0 && first[1:] == zeros:
+		return binary.LittleEndian, 0, true
+	case first[:width-1] == zeros && first[width-1] != 0:
+		return binary.BigEndian, 0, true
+	}
+	return nil, 0, false
 }
 
 // looksKubernetes reports whether text has both apiVersion and kind at the

@@ -356,7 +356,7 @@ func (o *textOrigin) locate(root *yaml.Node, f found, r source.Ref) source.Prove
 		// An empty value is nowhere; its key is what a reader sees.
 		start, end = o.doc.mark(f.key)
 	}
-	p := o.m.Map(start, end)
+	p := o.mapped(f, start, end)
 	p.Primary.Precision = p.Primary.Precision.Worse(precision)
 	p.Absent = append(p.Absent, o.m.Absent(o.doc.start(f.node), max(end, o.doc.end(f.node)))...)
 	if f.key != nil {
@@ -376,6 +376,14 @@ func (o *textOrigin) locate(root *yaml.Node, f found, r source.Ref) source.Prove
 		p.Via = append(p.Via, source.Note{At: at, Says: "the value that the alias stands for"})
 	}
 	return p
+}
+
+// mapped maps the bytes by which a node is marked.
+func (o *textOrigin) mapped(f found, start, end int) source.Provenance {
+	if m, ok := o.m.(wholeMap); ok && f.node.Kind == yaml.MappingNode && start == o.doc.start(f.node) {
+		return m.MapWhole(start, end)
+	}
+	return o.m.Map(start, end)
 }
 
 // blockMark are the bytes to point at for a block of text: its key and the sign

@@ -11,7 +11,13 @@ import (
 )
 
 // Map implements textMap.
-func (m *templateMap) Map(start, end int) source.Provenance {
+func (m *templateMap) Map(start, end int) source.Provenance { return m.locate(start, end, false) }
+
+// MapWhole implements wholeMap.
+func (m *templateMap) MapWhole(start, end int) source.Provenance { return m.locate(start, end, true) }
+
+// locate is Map; whole: the range is the first entry of the mapping that is meant.
+func (m *templateMap) locate(start, end int, whole bool) source.Provenance {
 	m.once.Do(m.trace)
 	steps := m.overlapping(start, end)
 	if len(steps) == 0 {
@@ -50,8 +56,11 @@ func (m *templateMap) Map(start, end int) source.Provenance {
 			p.Primary.Precision = source.Action
 			p.Via = appendNotes(p.Via, m.via(s.mark.node))
 		}
-		for _, path := range m.narrow(s, start) {
-			p.Values = appendValue(p.Values, m.scope.ref(path))
+		reads, member := m.narrow(s, start, whole)
+		for i, path := range reads {
+			ref := m.scope.ref(path)
+			ref.Member = member && i == 0
+			p.Values = appendValue(p.Values, ref)
 		}
 	}
 	if s := steps[0]; len(steps) == 1 {
@@ -60,6 +69,9 @@ func (m *templateMap) Map(start, end int) source.Provenance {
 			p.Via = appendNotes(p.Via, []source.Note{{At: s.mark.location(), Says: "the file is read here"}})
 		} else if at, ok := m.inValue(s, start, end); ok {
 			p.Primary = at
+			if at.Precision == source.Exact {
+				p.Values = p.Values[:min(1, len(p.Values))] // what else the text reads is read elsewhere in it
+			}
 			p.Via = appendNotes(p.Via, []source.Note{{At: s.mark.location(), Says: "the value is printed here"}})
 		}
 	}
@@ -218,11 +230,12 @@ func usesFunction(n parse.Node, names map[string]bool, depth int) bool {
 }
 
 // narrow returns the values that a step reads; where the step prints a whole
-// structure, the very member that stands at the offset.
-func (m *templateMap) narrow(s step, offset int) [][]string {
+// structure, the very member that stands at the offset, or the mapping that begins
+// with it.
+func (m *templateMap) narrow(s step, offset int, whole bool) (reads [][]string, member bool) {
 	path, ok := valuePath(s.from.path)
 	if !s.from.known || !ok || !usesFunction(s.mark.node.(*parse.ActionNode).Pipe, blockFunctions, 0) {
-		return s.reads
+		return s.reads, false
 	}
 	// The output continues a line of the template: with the blanks before it, its
 	// first line is indented as the others are.
@@ -232,13 +245,16 @@ func (m *templateMap) narrow(s step, offset int) [][]string {
 	}
 	inner := memberAt(m.plain[from:s.end], offset-from)
 	if len(inner) == 0 {
-		return s.reads
+		return s.reads, false
 	}
-	whole := append(append([]string{}, path...), inner...)
-	if _, ok := descend(m.scope.values, whole); !ok {
-		return s.reads
+	if whole {
+		inner = inner[:len(inner)-1]
 	}
-	return append([][]string{whole}, s.reads[1:]...)
+	full := append(append([]string{}, path...), inner...)
+	if _, ok := descend(m.scope.values, full); !ok {
+		return s.reads, false
+	}
+	return append([][]string{full}, s.reads[1:]...), true
 }
 
 // via names the defines that an action's text comes from.

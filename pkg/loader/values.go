@@ -51,6 +51,24 @@ func (l *valueLayer) node() *yaml.Node {
 	return l.parsed.node(l.file.Text())
 }
 
+// dropped tells of the keys of the layer's file that Helm reads and forgets.
+func (l *valueLayer) dropped() []finding.Gap {
+	if l.file == nil || l.fixed != nil { // who has a chart in an archive did not write it
+		return nil
+	}
+	var out []finding.Gap
+	doc := &document{file: l.file, chunk: chunk{0, len(l.file.Text())}}
+	for _, key := range l.parsed.droppedKeys(l.file.Text()) {
+		out = append(out, finding.Gap{
+			Kind: finding.Unmodelled, File: l.file.Path(), Line: l.file.Position(doc.start(key)).Line,
+			What:        fmt.Sprintf("key %q is written twice in one mapping", key.Value),
+			Why:         "Helm reads the last one and drops the others; remove those that are not meant",
+			Consequence: "the last value was checked, the others were not",
+		})
+	}
+	return out
+}
+
 // find follows a path below the layer's top. depth is how far it leads.
 func (l *valueLayer) find(path []string) (key, value *yaml.Node, depth int) {
 	value = l.node()

@@ -227,6 +227,9 @@ type ValueRef struct {
 	By string
 	// Text is the value, shortened, for messages ("false").
 	Text string
+	// Member: a template prints a structure of values whole, and this is the member
+	// of it that stands at the place: what lacks there is to be written here.
+	Member bool
 }
 
 // Guard is an if, with or range of a template and whether its text was taken.
