@@ -34,7 +34,7 @@
 #     - a rule by source, or for everything but the tunnel (`! -o wg0`)
 #     - a further network whose interface is named so that the rule matches it
 #     - rules of the image that no variable of the pod binds, and those of a script that cannot be seen
-#   remedy: "Bind the rule to the source range instead of the interface: -s POOL ! -o TUNNEL."
+#   remedy: "Bind the rule to the source range instead of the interface: -s POOL ! -o TUNNEL; a variable that names it is best left out in a pod."
 #   verify: [translation]
 #   needs: ["facts.pods.role=gateway", facts.pods.tunnels.masquerade_out]
 #   since: "0.1"

@@ -61,6 +61,7 @@ func (r *tunnelReader) ipsec() {
 	}
 	t.Config = froms[0].Ref
 	complete := len(r.lost) == 0
+	defer func() { r.plainIPsec(complete) }()
 	for i, conn := range conns {
 		at, why := r.ipsecConn(conn, froms[i].Ref)
 		if why.holds() && complete {
@@ -77,6 +78,21 @@ func (r *tunnelReader) ipsec() {
 	if len(t.Routes.Prefixes) > 0 {
 		t.Routes.State = Present
 		t.Routes.Default = hasDefault(t.Routes.Prefixes)
+	}
+}
+
+// plainIPsec: the daemon itself translates nothing, and where a plain system runs it
+// the scripts in the manifest are all that could. One that it runs for a connection
+// may.
+func (r *tunnelReader) plainIPsec(complete bool) {
+	t := r.t
+	if !complete || len(t.updown) > 0 || t.Masquerade.State != Unknown {
+		return
+	}
+	for _, daemon := range []string{"ipsec", "charon", "charon-systemd"} {
+		if r.c.runsPlainly(daemon) {
+			t.Masquerade = Switch{State: Absent, Ref: t.ContainerRef, Why: "the IPsec daemon itself does not masquerade"}
+		}
 	}
 }
 
