@@ -25,6 +25,14 @@ func readForwarding(p *podView) {
 	}
 	p.pod.Forwarding.IPv4 = r.family(forward4)
 	p.pod.Forwarding.IPv4.Carried = p.carriesIPv4()
+	if m := p.made; m != nil && m.forwards != "" {
+		// The pod is not in the tree; one field of the object is.
+		field := m.asks.get(m.forwards)
+		p.pod.Forwarding.IPv4.Field, p.pod.Forwarding.IPv4.FieldRef = m.forwards+": true", m.asks.ref()
+		if field.exists() {
+			p.pod.Forwarding.IPv4.FieldRef = field.ref()
+		}
+	}
 	p.pod.Forwarding.IPv6 = r.family(forward6)
 	p.pod.SrcValidMark = r.evidence(validMark)
 	p.pod.LooseFilter = r.evidence(looseFilter)

@@ -22,6 +22,8 @@ type maker struct {
 	side part
 	// namespaceKnown: the namespace is where the pod certainly runs.
 	namespaceKnown bool
+	// forwards is the field of asks that makes the pod forward IPv4, "" for none.
+	forwards string
 	// ownState: each replica has a key and an identity of its own.
 	ownState bool
 	// advertised are the networks that a mesh member announces, acceptRoutes the

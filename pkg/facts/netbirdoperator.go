@@ -18,11 +18,11 @@ const (
 // internal/controller: nbroutingpeer_controller.go, networkrouter_controller.go).
 func netbirdRouters(ix *index, cs *clusterSet, catalog *images.Catalog) []*podView {
 	var out []*podView
-	add := func(o *source.Object, w *workload, replicas node) {
+	add := func(o *source.Object, w *workload, replicas node, forwards string) {
 		w.set("/spec/replicas", int64(3))
 		w.take("/spec/replicas", replicas)
 		p := w.view(ix, cs, catalog, &maker{
-			asks: root(o).get("spec"), by: "NetBird's operator", role: Gateway, side: partServer, namespaceKnown: true, ownState: true,
+			asks: root(o).get("spec"), by: "NetBird's operator", role: Gateway, side: partServer, namespaceKnown: true, ownState: true, forwards: forwards,
 			why: "NetBird's operator makes routing peers of " + o.Kind + " " + qualified(o.Namespace, o.Name),
 		})
 		out = append(out, p)
@@ -40,7 +40,7 @@ func netbirdRouters(ix *index, cs *clusterSet, catalog *images.Catalog) []*podVi
 		for _, key := range []string{"volumeMounts", "resources"} {
 			w.take(madeTemplate+"/spec/containers/0/"+key, spec.get(key))
 		}
-		add(o, w, spec.get("replicas"))
+		add(o, w, spec.get("replicas"), "privileged") // then its client may write the setting
 	}
 	for _, o := range ix.ofKind(netbirdGroup, "NetworkRouter") {
 		spec := root(o).get("spec")
@@ -48,7 +48,7 @@ func netbirdRouters(ix *index, cs *clusterSet, catalog *images.Catalog) []*podVi
 		w.set(madeTemplate, netbirdPod(netbirdPrivileges()))
 		w.take(madeTemplate+"/spec/containers/0/image", spec.get("image"))
 		w.overlay(madeTemplate, spec.get("workloadOverride", "podTemplate"))
-		add(o, w, spec.get("workloadOverride", "replicas"))
+		add(o, w, spec.get("workloadOverride", "replicas"), "")
 	}
 	return out
 }

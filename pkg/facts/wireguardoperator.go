@@ -16,7 +16,7 @@ func wireguardServers(ix *index, cs *clusterSet, catalog *images.Catalog) []*pod
 	for _, o := range ix.ofKind(operatorGroup, "Wireguard") {
 		spec := root(o).get("spec")
 		m := &maker{
-			asks: spec, by: "wireguard-operator", role: Gateway, why: "wireguard-operator makes a server of it", side: partServer, namespaceKnown: true,
+			asks: spec, by: "wireguard-operator", role: Gateway, why: "wireguard-operator makes a server of it", side: partServer, namespaceKnown: true, forwards: "enableIpForwardOnPodInit",
 		}
 		p := operatorWorkload(spec).view(ix, cs, catalog, m)
 		p.operatorServer(o)
@@ -114,15 +114,11 @@ func (p *podView) operatorTunnel() Tunnel {
 	return t
 }
 
-// operatorForwarding: the pod is not in the tree, and one field of the object adds
-// the init container to it; where that is filled in later, so is the answer.
+// operatorForwarding: whether the operator adds its init container is filled in
+// later.
 func (p *podView) operatorForwarding() {
 	field := p.made.asks.get("enableIpForwardOnPodInit")
 	ipv4 := &p.pod.Forwarding.IPv4
-	ipv4.Field, ipv4.FieldRef = "enableIpForwardOnPodInit: true", p.made.asks.ref()
-	if field.exists() {
-		ipv4.FieldRef = field.ref()
-	}
 	if field.boolean() != Unknown || ipv4.State == Present {
 		return
 	}
