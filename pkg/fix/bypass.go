@@ -204,7 +204,8 @@ func (p place) addEnv(all []variable) ([]finding.Edit, bool) {
 		}
 		return out
 	}
-	block := func(v variable) []string { return []string{"- name: " + v.name, fmt.Sprintf("  value: %q", v.value)} }
+	bullet := p.bullet()
+	block := func(v variable) []string { return listed(bullet, "name: "+v.name, fmt.Sprintf("value: %q", v.value)) }
 	switch {
 	case key == nil:
 		return []finding.Edit{p.addField(append([]string{"env:"}, indented(dash, lines(block))...), start()...)}, true
@@ -214,8 +215,11 @@ func (p place) addEnv(all []variable) ([]finding.Edit, bool) {
 		return []finding.Edit{p.at(env).addField(lines(func(v variable) []string { return []string{fmt.Sprintf("%s: %q", v.name, v.value)} }))}, true
 	case env.Kind == yaml.SequenceNode:
 		list := p.at(env)
+		bullet = list.bullet()
 		if last := env.Content[len(env.Content)-1]; last.Style&yaml.FlowStyle != 0 {
-			block = func(v variable) []string { return []string{fmt.Sprintf("- {name: %s, value: %q}", v.name, v.value)} }
+			block = func(v variable) []string {
+				return []string{bullet + fmt.Sprintf("{name: %s, value: %q}", v.name, v.value)}
+			}
 		}
 		return []finding.Edit{list.insert(list.last(), list.column(), lines(block))}, true
 	}

@@ -179,7 +179,7 @@ func (p podPlace) addInit(init initItem) (finding.Edit, bool) {
 	}
 	dash := p.containers.column() - p.column()
 	keyed := p.containers.node.Kind == yaml.MappingNode
-	item := init.lines(step, keyed)
+	item := init.lines(step, keyed, p.containers.bullet())
 	key, list := field(p.node, "initContainers")
 	switch {
 	case key == nil:
@@ -197,9 +197,9 @@ func (p podPlace) addInit(init initItem) (finding.Edit, bool) {
 // lineEnd is the end of the line in which a key stands.
 func (p place) lineEnd() int { return lineEnd(p.text.File.Text(), p.text.Start(p.node)) }
 
-// lines are those of the init container: of a list, or under a key of its own as
-// app-template has it.
-func (init initItem) lines(step int, keyed bool) []string {
+// lines are those of the init container: of a list, whose items begin with a
+// bullet, or under a key of its own as app-template has it.
+func (init initItem) lines(step int, keyed bool, bullet string) []string {
 	security := []string{"securityContext:", pad(step) + "privileged: true"}
 	if init.asRoot {
 		security = append(security, pad(step)+"runAsUser: 0", pad(step)+"runAsNonRoot: false")
@@ -211,8 +211,7 @@ func (init initItem) lines(step int, keyed bool) []string {
 		lines := append([]string{"image:", pad(step) + "repository: " + repository, pad(step) + `tag: "` + tag + `"`, command}, security...)
 		return append([]string{init.name + ":"}, indented(step, lines)...)
 	}
-	lines := append([]string{"image: " + init.image, command}, security...)
-	return append([]string{"- name: " + init.name}, indented(len("- "), lines)...)
+	return listed(bullet, append([]string{"name: " + init.name, "image: " + init.image, command}, security...)...)
 }
 
 // indented moves lines to the right, or to the left.
@@ -243,7 +242,7 @@ func podSysctl(c *sight) []candidate {
 		return c.notEdited("the pod's containers or init containers are")
 	}
 	step, dash := spec.step()
-	sysctl := []string{"- name: net.ipv4.ip_forward", `  value: "1"`}
+	sysctl := func(list place) []string { return listed(list.bullet(), "name: net.ipv4.ip_forward", `value: "1"`) }
 	title := "set net.ipv4.ip_forward as a sysctl of the pod"
 	key, security := field(spec.node, "securityContext")
 	if key == nil {
@@ -251,7 +250,7 @@ func podSysctl(c *sight) []candidate {
 		if !ok {
 			return nil
 		}
-		lines := append([]string{"securityContext:", pad(step) + "sysctls:"}, indented(step+dash, sysctl)...)
+		lines := append([]string{"securityContext:", pad(step) + "sysctls:"}, indented(step+dash, sysctl(spec.containers))...)
 		return []candidate{{Title: title, Edits: []finding.Edit{spec.insert(at, spec.column(), lines)}}}
 	}
 	if !isBlock(security) || security.Kind != yaml.MappingNode {
@@ -261,10 +260,10 @@ func podSysctl(c *sight) []candidate {
 	list, values := field(security, "sysctls")
 	switch {
 	case list == nil:
-		return []candidate{{Title: title, Edits: []finding.Edit{block.addField(append([]string{"sysctls:"}, indented(dash, sysctl)...))}}}
+		return []candidate{{Title: title, Edits: []finding.Edit{block.addField(append([]string{"sysctls:"}, indented(dash, sysctl(spec.containers))...))}}}
 	case isBlock(values) && values.Kind == yaml.SequenceNode:
 		at := spec.at(values)
-		return []candidate{{Title: title, Edits: []finding.Edit{spec.insert(at.last(), at.column(), sysctl)}}}
+		return []candidate{{Title: title, Edits: []finding.Edit{spec.insert(at.last(), at.column(), sysctl(at))}}}
 	}
 	return nil
 }

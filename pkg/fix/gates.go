@@ -290,7 +290,7 @@ func (p place) lift(n *yaml.Node, inner []finding.Edit) (lines []string, cut fin
 	f := p.text.File
 	text := f.Text()
 	indent := pad(p.column())
-	first, lead := p.text.Start(n), indent+"- "
+	first, lead := p.text.Start(n), indent+p.bullet()
 	if p.node.Kind == yaml.MappingNode {
 		first, lead = p.text.Start(p.node.Content[i-1]), indent
 	}

@@ -333,7 +333,7 @@ func (o *Override) Text(name string) string {
 			}
 		}
 	}
-	text, err := encode(root)
+	text, err := encode(root, style{2, 2})
 	if err != nil {
 		return b.String() // values come of YAML and go back to it
 	}

@@ -185,6 +185,38 @@ func (p place) step() (step, dash int) {
 	return step, dash
 }
 
+// bullet is how the items of a list begin around here: the dash and as many blanks
+// as the list itself has behind it, else the first of the file.
+func (p place) bullet() string {
+	text := p.text.File.Text()
+	width := 0
+	var walk func(n *yaml.Node)
+	walk = func(n *yaml.Node) {
+		if n.Kind == yaml.SequenceNode && isBlock(n) && width == 0 {
+			first := p.text.Start(n.Content[0])
+			line := text[lineStart(text, first):first]
+			if dash := strings.LastIndexByte(line, '-'); dash >= 0 && strings.TrimSpace(line[dash+1:]) == "" {
+				width = len(line) - dash
+			}
+		}
+		for _, inner := range n.Content {
+			walk(inner)
+		}
+	}
+	walk(p.node)
+	if width == 0 {
+		walk(p.text.Root)
+	}
+	return "-" + pad(max(width, len("- "))-1)
+}
+
+// listed are the lines of an item of a list that begins with a bullet.
+func listed(bullet string, lines ...string) []string {
+	out := indented(len(bullet), lines)
+	out[0] = bullet + lines[0]
+	return out
+}
+
 func lineStart(text string, offset int) int { return strings.LastIndexByte(text[:offset], '\n') + 1 }
 
 // lineEnd is the offset of the break that ends the line of offset, or of the end

@@ -62,7 +62,7 @@ func (p place) netAdmin(key, value place) ([]finding.Edit, bool) {
 		return []finding.Edit{replace(f, from, to, "capabilities: {add: [NET_ADMIN]}")}, true // a remark stays in its line
 	}
 	if capabilities == nil {
-		return []finding.Edit{replace(f, from, to, "capabilities:"+eol+pad(step)+"add:"+eol+pad(step+dash)+"- NET_ADMIN")}, true
+		return []finding.Edit{replace(f, from, to, "capabilities:"+eol+pad(step)+"add:"+eol+pad(step+dash)+p.bullet()+"NET_ADMIN")}, true
 	}
 	_, added := field(given, "add")
 	if added == nil || added.Kind != yaml.SequenceNode {

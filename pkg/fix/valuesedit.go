@@ -163,13 +163,13 @@ func (e *valuesEditor) replaceValue(key, n *yaml.Node, value any) ([]finding.Edi
 		if n != e.doc.Root {
 			return nil, errNoEdit
 		}
-		block, err := blockText(value, 0)
+		block, err := e.block(value, 0)
 		if err != nil {
 			return nil, err
 		}
 		return []finding.Edit{replace(e.file, start, end, e.lines(strings.TrimSuffix(block, "\n")))}, nil
 	}
-	block, err := blockText(value, e.column(key)+2)
+	block, err := e.block(value, e.column(key)+e.style().step)
 	if err != nil {
 		return nil, err
 	}
@@ -231,7 +231,7 @@ func (e *valuesEditor) insertKey(n *yaml.Node, name string, value any) ([]findin
 	}
 	first := n.Content[0]
 	column := e.column(first)
-	block, err := blockText(map[string]any{name: value}, column)
+	block, err := e.block(map[string]any{name: value}, column)
 	if err != nil {
 		return nil, err
 	}
@@ -251,9 +251,12 @@ func (e *valuesEditor) appendItems(n *yaml.Node, items []any) ([]finding.Edit, e
 	}
 	list := valueNode(items)
 	list.Style = 0
-	block, err := blockOf(list, dash-line)
+	block, err := blockOf(list, dash-line, e.style())
 	if err != nil {
 		return nil, err
+	}
+	if bullet := (place{text: e.doc, node: n}).bullet(); bullet != "- " {
+		block = widened(block, dash-line, bullet)
 	}
 	return e.blockBehind(n.Content[len(n.Content)-1], dash-line, block)
 }
@@ -307,7 +310,7 @@ func (e *valuesEditor) insertFlow(n *yaml.Node, members any) ([]finding.Edit, er
 
 // insertAtEnd writes the first value of a file without any.
 func (e *valuesEditor) insertAtEnd(value any, name string) ([]finding.Edit, error) {
-	block, err := blockText(map[string]any{name: value}, 0)
+	block, err := e.block(map[string]any{name: value}, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -395,15 +398,29 @@ func plainScalar(value any) (string, bool) {
 func flowText(value any) (string, error) {
 	n := valueNode(value)
 	n.Style |= yaml.FlowStyle
-	text, err := encode(n)
+	text, err := encode(n, style{2, 2})
 	return strings.TrimSuffix(text, "\n"), err
 }
 
-// blockText writes a value as a block, every line indented.
-func blockText(value any, indent int) (string, error) { return blockOf(valueNode(value), indent) }
+// style is how a file indents a mapping inside of a mapping, and a list.
+type style struct{ step, dash int }
 
-func blockOf(n *yaml.Node, indent int) (string, error) {
-	text, err := encode(n)
+// style is the file's own.
+func (e *valuesEditor) style() style {
+	if e.doc.Root == nil {
+		return style{2, 2}
+	}
+	step, dash := place{text: e.doc, node: e.doc.Root}.step()
+	return style{step, dash}
+}
+
+// block writes a value as a block, every line indented.
+func (e *valuesEditor) block(value any, indent int) (string, error) {
+	return blockOf(valueNode(value), indent, e.style())
+}
+
+func blockOf(n *yaml.Node, indent int, as style) (string, error) {
+	text, err := encode(n, as)
 	if err != nil {
 		return "", err
 	}
@@ -415,10 +432,27 @@ func blockOf(n *yaml.Node, indent int) (string, error) {
 	return b.String(), nil
 }
 
-func encode(n *yaml.Node) (string, error) {
+// widened gives the items of a list another bullet than a dash and a blank.
+func widened(block string, indent int, bullet string) string {
+	var b strings.Builder
+	for line := range strings.Lines(block) {
+		lead, rest := line[:indent], line[indent:]
+		if item, is := strings.CutPrefix(rest, "- "); is {
+			b.WriteString(lead + bullet + item)
+		} else {
+			b.WriteString(lead + pad(len(bullet)-len("- ")) + rest)
+		}
+	}
+	return b.String()
+}
+
+func encode(n *yaml.Node, as style) (string, error) {
 	var b bytes.Buffer
 	enc := yaml.NewEncoder(&b)
-	enc.SetIndent(2)
+	enc.SetIndent(as.step)
+	if as.dash == 0 {
+		enc.CompactSeqIndent()
+	}
 	if err := errors.Join(enc.Encode(n), enc.Close()); err != nil {
 		return "", fmt.Errorf("writing a value: %w", err)
 	}
