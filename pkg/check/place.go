@@ -228,6 +228,9 @@ func decidedBy(missing []string, where source.Provenance) []source.Note {
 				notes = append(notes, source.Note{At: v.At, Says: "set by " + v.Path + bySource(v)})
 			}
 		}
+		if v := where.Item; v != nil && len(notes) == 0 {
+			notes = append(notes, source.Note{At: v.At, Says: "made of " + v.Path + bySource(*v)})
+		}
 		for _, g := range where.Absent {
 			if !containsAny(g.Keeps, missing) {
 				continue

@@ -409,15 +409,15 @@ func (o *outcome) dropLongNames() {
 				kept = append(kept, x)
 				continue
 			}
-			field, text := "name", x.Name
+			field, text, most := "name", x.Name, validation.DNS1123SubdomainMaxLength
 			if len(x.Namespace) > len(text) {
-				field, text = "namespace", x.Namespace
+				field, text, most = "namespace", x.Namespace, validation.DNS1123LabelMaxLength
 			}
 			at := x.Origin.Locate(source.Ref{}.Child("metadata", field)).Primary
 			o.gaps = append(o.gaps, finding.Gap{
 				Kind: finding.Unreadable, File: at.File, Line: at.Span.Start.Line,
 				What:        "an object was not read",
-				Why:         fmt.Sprintf("its %s has %d bytes, and Kubernetes takes 253 at most; give it a shorter one", field, len(text)),
+				Why:         fmt.Sprintf("its %s has %d bytes, and Kubernetes takes %d at most; give it a shorter one", field, len(text), most),
 				Consequence: "whatever it declares is missing from this report",
 			})
 		}

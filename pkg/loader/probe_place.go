@@ -75,10 +75,30 @@ func (m *templateMap) locate(start, end int, whole bool) source.Provenance {
 			p.Via = appendNotes(p.Via, []source.Note{{At: s.mark.location(), Says: "the value is printed here"}})
 		}
 	}
+	if whole {
+		p.Item = m.item(steps[0].round)
+	}
 	for ; in.caller != nil; in = in.caller {
 		p.Via = appendNotes(p.Via, []source.Note{{At: in.call.mark.location(), Says: "the define is included here"}})
 	}
 	return p
+}
+
+// item is the structure of values that the innermost range around a round is at,
+// nil for none.
+func (m *templateMap) item(r *round) *source.ValueRef {
+	for ; r != nil; r = r.parent {
+		if r.fork == nil || r.arm.isElse || r.arm.branch.NodeType != parse.NodeRange {
+			continue
+		}
+		path, ok := valuePath(r.elem.path)
+		if v, found := descend(m.scope.values, path); !r.elem.known || !ok || !found || isScalar(v) {
+			return nil
+		}
+		ref := m.scope.ref(path)
+		return &ref
+	}
+	return nil
 }
 
 // location is where the node stands in its template.

@@ -216,6 +216,9 @@ type Provenance struct {
 	// Via are the steps between the place and the result: the define that an
 	// include reaches, the base file under a patch.
 	Via []Note
+	// Item is the structure of values that a range of the template makes the place
+	// of: what lacks there is to be written in it. nil for none.
+	Item *ValueRef
 }
 
 // ValueRef is a chart value that was read, and where it was set.
