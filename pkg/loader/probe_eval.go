@@ -327,6 +327,15 @@ func (e *evaluator) call(name string, args []symbol) symbol {
 		return e.choose(args[1], args[0])
 	case name == "coalesce" && n > 0:
 		return e.choose(args...)
+	case (name == "omit" || name == "pick") && n > 0:
+		return e.selected(name == "pick", args[0], args[1:])
+	case (name == "typeIs" || name == "kindIs") && n == 2:
+		out := derived(args...)
+		want, isText := args[0].lit.(string)
+		if v, ok := e.lookup(args[1]); ok && isText {
+			out.truth, out.truthKnown = isKind(v, want)
+		}
+		return out
 	case name == "ternary" && n == 3:
 		return e.ternary(args[0], args[1], args[2])
 	case (name == "index" || name == "get") && n > 1:
@@ -472,6 +481,10 @@ func (e *evaluator) choose(args ...symbol) symbol {
 func (e *evaluator) ternary(yes, no, cond symbol) symbol {
 	truth, known := e.truth(cond)
 	if !known {
+		if yes.known && no.known && slices.Equal(yes.path, no.path) {
+			yes.reads = append(derived(cond).reads, yes.reads...)
+			return yes
+		}
 		return derived(cond, yes, no)
 	}
 	out := no
@@ -480,6 +493,49 @@ func (e *evaluator) ternary(yes, no, cond symbol) symbol {
 	}
 	out.reads = append(derived(cond).reads, out.reads...)
 	return out
+}
+
+// selected is omit and pick: a map with some of the keys of another.
+func (e *evaluator) selected(pick bool, from symbol, keys []symbol) symbol {
+	out := derived(append([]symbol{from}, keys...)...)
+	v, _ := e.lookup(from)
+	all, isMap := v.(map[string]any)
+	named := map[string]bool{}
+	for _, k := range keys {
+		name, constant := k.lit.(string)
+		if !constant {
+			return out
+		}
+		named[name] = true
+	}
+	if !isMap {
+		return out
+	}
+	out.entries = map[string]symbol{}
+	for key := range all {
+		if named[key] == pick {
+			out.entries[key] = from.field(key)
+		}
+	}
+	return out
+}
+
+// isKind reports whether a value is of a kind of Go by its name, which is known
+// for what values files hold.
+func isKind(v any, kind string) (is, known bool) {
+	switch kind {
+	case "string":
+		_, is = v.(string)
+	case "bool":
+		_, is = v.(bool)
+	case "map", "map[string]interface {}":
+		_, is = v.(map[string]any)
+	case "slice", "[]interface {}":
+		_, is = v.([]any)
+	default:
+		return false, false
+	}
+	return is, true
 }
 
 // fieldOf is index and get with constant keys.

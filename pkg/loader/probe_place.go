@@ -253,8 +253,9 @@ func usesFunction(n parse.Node, names map[string]bool, depth int) bool {
 // structure, the very member that stands at the offset, or the mapping that begins
 // with it.
 func (m *templateMap) narrow(s step, offset int, whole bool) (reads [][]string, member bool) {
-	path, ok := valuePath(s.from.path)
-	if !s.from.known || !ok || !usesFunction(s.mark.node.(*parse.ActionNode).Pipe, blockFunctions, 0) {
+	action, ok := s.mark.node.(*parse.ActionNode)
+	if !ok || !s.from.known && s.from.entries == nil ||
+		!usesFunction(action.Pipe, blockFunctions, 0) && !strings.Contains(strings.Trim(m.plain[s.start:s.end], blanks), "\n") {
 		return s.reads, false
 	}
 	// The output continues a line of the template: with the blanks before it, its
@@ -270,11 +271,22 @@ func (m *templateMap) narrow(s step, offset int, whole bool) (reads [][]string, 
 	if whole {
 		inner = inner[:len(inner)-1]
 	}
+	is := s.from
+	if is.entries != nil {
+		if len(inner) == 0 { // all of it: what omit leaves of the one value that it reads
+			return s.reads, len(s.reads) == 1
+		}
+		is, inner = is.entries[inner[0]], inner[1:]
+	}
+	path, ok := valuePath(is.path)
+	if !is.known || !ok {
+		return s.reads, false
+	}
 	full := append(append([]string{}, path...), inner...)
 	if _, ok := descend(m.scope.values, full); !ok {
 		return s.reads, false
 	}
-	return append([][]string{full}, s.reads[1:]...), true
+	return append([][]string{full}, s.reads[min(1, len(s.reads)):]...), true
 }
 
 // via names the defines that an action's text comes from.
