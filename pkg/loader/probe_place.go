@@ -1,11 +1,14 @@
 package loader
 
 import (
+	"fmt"
 	"slices"
 	"sort"
 	"strconv"
 	"strings"
 	"text/template/parse"
+
+	"go.yaml.in/yaml/v3"
 
 	"github.com/vpnlint/vpnlint/pkg/source"
 )
@@ -254,8 +257,7 @@ func usesFunction(n parse.Node, names map[string]bool, depth int) bool {
 // with it.
 func (m *templateMap) narrow(s step, offset int, whole bool) (reads [][]string, member bool) {
 	action, ok := s.mark.node.(*parse.ActionNode)
-	if !ok || !s.from.known && s.from.entries == nil ||
-		!usesFunction(action.Pipe, blockFunctions, 0) && !strings.Contains(strings.Trim(m.plain[s.start:s.end], blanks), "\n") {
+	if !ok || !usesFunction(action.Pipe, blockFunctions, 0) && !strings.Contains(strings.Trim(m.plain[s.start:s.end], blanks), "\n") {
 		return s.reads, false
 	}
 	// The output continues a line of the template: with the blanks before it, its
@@ -264,7 +266,8 @@ func (m *templateMap) narrow(s step, offset int, whole bool) (reads [][]string, 
 	if line := strings.LastIndexByte(m.plain[:from], '\n') + 1; isBlankText(m.plain[line:from]) {
 		from = line
 	}
-	inner := memberAt(m.plain[from:s.end], offset-from)
+	out := m.plain[from:s.end]
+	inner := memberAt(out, offset-from)
 	if len(inner) == 0 {
 		return s.reads, false
 	}
@@ -280,13 +283,47 @@ func (m *templateMap) narrow(s step, offset int, whole bool) (reads [][]string, 
 	}
 	path, ok := valuePath(is.path)
 	if !is.known || !ok {
-		return s.reads, false
+		return m.soleMember(out, s.reads, inner)
 	}
 	full := append(append([]string{}, path...), inner...)
 	if _, ok := descend(m.scope.values, full); !ok {
 		return s.reads, false
 	}
 	return append([][]string{full}, s.reads[min(1, len(s.reads)):]...), true
+}
+
+// soleMember finds, of values that were merged into what is printed, the one that has
+// the same at the path of a member. Where none has or more than one, nothing is told.
+func (m *templateMap) soleMember(out string, reads [][]string, inner []string) ([][]string, bool) {
+	n, err := parseNode(out)
+	for _, key := range inner {
+		if n == nil || err != nil {
+			break
+		}
+		_, n = memberNode(n, key)
+	}
+	if n == nil || err != nil || len(inner) == 0 {
+		return reads, false
+	}
+	var sole []string
+	for _, path := range reads {
+		full := append(slices.Clone(path), inner...)
+		if !hasPath(m.scope.values, full) {
+			continue
+		}
+		v, _ := descend(m.scope.values, full)
+		if isScalar(v) != (n.Kind == yaml.ScalarNode) || isScalar(v) && fmt.Sprint(v) != n.Value {
+			continue
+		}
+		if sole != nil {
+			return reads, false
+		}
+		sole = full
+	}
+	if sole == nil {
+		return reads, false
+	}
+	return [][]string{sole}, true
 }
 
 // via names the defines that an action's text comes from.
