@@ -4,6 +4,7 @@ import (
 	"errors"
 	"regexp"
 	"strings"
+	"unicode"
 
 	"github.com/vpnlint/vpnlint/pkg/source"
 )
@@ -59,8 +60,13 @@ func jsonWords(text string) (field []string, why string) {
 		return nil, strings.TrimPrefix(oneLine(text), "error converting YAML to JSON: yaml: ")
 	}
 	subject := "it"
-	if m[2] != "" {
-		field, subject = strings.Split(m[2], "."), m[2]
+	for name := range strings.SplitSeq(m[2], ".") {
+		if name != "" && !unicode.IsUpper(rune(name[0])) { // a type of Go that is part of another
+			field = append(field, name)
+		}
+	}
+	if len(field) > 0 {
+		subject = strings.Join(field, ".")
 	}
 	return field, subject + " is " + jsonKind(m[1]) + ", not " + goKind(m[3])
 }

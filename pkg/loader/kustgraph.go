@@ -222,6 +222,9 @@ func (r *kustReader) read(dir string, names []string) (n *kustNode, isKust bool)
 		var at *yaml.Node
 		if len(field) > 0 {
 			at = n.field(field...)
+			if culprit := wrongAt(n.doc.root, field, wrongType.FindStringSubmatch(err.Error())[1]); culprit != nil {
+				at = culprit
+			}
 		}
 		r.refuse(n, at, why+"; correct the field")
 		return nil, true
@@ -232,6 +235,27 @@ func (r *kustReader) read(dir string, names []string) (n *kustNode, isKust bool)
 		return nil, true
 	}
 	return n, true
+}
+
+// wrongAt finds the first value below a field that is of a kind of JSON. The
+// fields lead through lists, of which nobody says which item it is.
+func wrongAt(at *yaml.Node, field []string, kind string) *yaml.Node {
+	switch {
+	case at == nil:
+		return nil
+	case len(field) == 0 && (at.Kind == yaml.MappingNode) == (kind == "object") && (at.Kind == yaml.SequenceNode) == (kind == "array"):
+		return at
+	case at.Kind == yaml.SequenceNode:
+		for _, item := range at.Content {
+			if found := wrongAt(item, field, kind); found != nil {
+				return found
+			}
+		}
+	case at.Kind == yaml.MappingNode && len(field) > 0:
+		_, value, _ := lookup(at, field[0], 0)
+		return wrongAt(value, field[1:], kind)
+	}
+	return nil
 }
 
 func baseNames(names []string) []string {

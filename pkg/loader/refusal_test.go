@@ -29,6 +29,7 @@ func TestRefusals(t *testing.T) {
 		{"values.yaml, a key out of line", chart + "-- values.yaml --\na: 1\nb:\n  c: 1\n d: 2\n", "values.yaml", 4, "did not find expected key; correct it, helm refuses the chart in the same way"},
 		{"values.yaml, a list", chart + "-- values.yaml --\n- a\n", "values.yaml", 1, "it is a list, not a mapping; correct it, helm refuses the chart in the same way"},
 		{"kustomization.yaml, a type", "-- kustomization.yaml --\nnamespace: a\nresources: {a: b}\n", "kustomization.yaml", 2, "resources is a mapping, not a list; correct the field"},
+		{"kustomization.yaml, a literal that YAML takes for a mapping", "-- kustomization.yaml --\nconfigMapGenerator:\n- name: a\n  literals: [a=b]\n- name: b\n  literals:\n  - a=b\n  - config=cidrs: [10.0.0.0/8]\n", "kustomization.yaml", 7, "configMapGenerator.literals is a mapping, not a string; correct the field"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := loadDir(t, testtree.Parse(t, tt.tree), ".")
