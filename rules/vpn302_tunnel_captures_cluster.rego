@@ -144,7 +144,7 @@ verb(caught, needed) := "enter" if certain(caught, needed)
 
 verb(caught, needed) := "may enter" if not certain(caught, needed)
 
-bypass(tunnel, caught) := sprintf("; %s lacks %s%s", [key(tunnel), text.set_list(lacking(caught)), suggestion(caught)]) if {
+bypass(tunnel, caught) := sprintf("; %s lacks %s%s", [key(tunnel), text.list(lacking(caught)), suggestion(caught)]) if {
 	count(lacking(caught)) > 0
 	count(overruled(caught)) == 0
 }
@@ -171,7 +171,20 @@ one_suggestion(caught) if {
 	caught[0].suggestion != ""
 }
 
-lacking(caught) := {prefix | some c in caught; some prefix in c.missing}
+# In the order in which the suggestion writes them: a reader holds the one against the other.
+lacking(caught) := [prefix |
+	some i, c in caught
+	some j, prefix in c.missing
+	not before(caught, i, j, prefix)
+]
+
+before(caught, i, _, prefix) if {
+	some k, c in caught
+	k < i
+	prefix in c.missing
+}
+
+before(caught, i, j, prefix) if prefix in array.slice(caught[i].missing, 0, j)
 
 key(tunnel) := sprintf("its bypass list (%s)", [tunnel.bypass.key]) if tunnel.bypass.key != ""
 

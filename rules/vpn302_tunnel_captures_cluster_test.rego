@@ -163,3 +163,19 @@ test_fires_and_names_the_longer_route if {
 	contains(f.message, "the longer route 10.96.0.0/12 of the tunnel wins over it in the main table")
 	not contains(f.message, "lacks")
 }
+
+# The reader holds the list against the suggestion.
+test_names_what_is_lacking_in_the_order_of_the_suggestion if {
+	capture := object.union(services, {
+		"missing": ["10.96.0.0/12", "10.244.0.0/16", "10.96.0.0/12"],
+		"suggestion": "FIREWALL_OUTBOUND_SUBNETS=10.96.0.0/12,10.244.0.0/16",
+	})
+	some f in vpn302.findings with input as with_tunnel({"captures": [capture]}, [testing.need("name")])
+	contains(f.message, "lacks 10.96.0.0/12 and 10.244.0.0/16; write FIREWALL_OUTBOUND_SUBNETS=10.96.0.0/12,10.244.0.0/16")
+}
+
+test_names_once_what_the_list_lacks_for_two_clusters if {
+	other := object.union(services, {"cluster": "stage", "missing": ["10.112.0.0/12", "10.96.0.0/12"]})
+	some f in vpn302.findings with input as with_tunnel({"captures": [services, other]}, [testing.need("name")])
+	contains(f.message, "lacks 10.96.0.0/12 and 10.112.0.0/12")
+}

@@ -33,6 +33,7 @@
 #     - an egress policy denies by default
 #     - a test of a chart, which only runs when `helm test` asks for it
 #     - a data plane in user space, or a tunnel that takes no routes
+#     - the VPN's image is the application too, and its routes cannot be seen
 #   remedy: "Run the VPN as a native sidecar (an init container with restartPolicy: Always) with a startupProbe that tests the tunnel."
 #   verify: [start-order, kill-test]
 #   needs: [facts.pods.gates]
@@ -110,8 +111,18 @@ gates contains [pod, tunnel, gate] if {
 	tunnel.side in {"client", "mesh"}
 	tunnel.user_space != "present"
 	tunnel.routes.state != "absent"
+	not for_itself(pod, tunnel)
 	some gate in pod.gates
 	gate.tunnel == tunnel.container
+}
+
+# The image has an application of its own, which it holds back itself. Whether the
+# tunnel is there for what stands beside it is not known where its routes are not.
+for_itself(pod, tunnel) if {
+	tunnel.routes.state == "unknown"
+	some container in pod.containers
+	container.name == tunnel.container
+	container.combined
 }
 
 # The applications that nothing holds back.

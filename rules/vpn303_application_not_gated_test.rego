@@ -105,3 +105,11 @@ test_silent_for_a_helm_test if {
 test_fires_for_a_hook if {
 	count(vpn303.findings) == 1 with input as with_gate(late, {}, {"object": {"kind": "Job", "helm": "hook"}})
 }
+
+combined := {"containers": [testing.container({"combined": true}), testing.application("app")]}
+
+test_silent_beside_an_image_that_is_the_application_where_its_routes_are_unknown if {
+	count(vpn303.findings) == 0 with input as with_gate(late, {"routes": testing.routes({"state": "unknown"})}, combined)
+	count(vpn303.findings) == 1 with input as with_gate(late, {}, combined)
+	count(vpn303.findings) == 1 with input as with_gate(late, {"routes": testing.routes({"state": "unknown"})}, {})
+}

@@ -29,7 +29,7 @@
 #     - the pod must forward, or needs the mark, and nothing else sets it
 #     - what the container runs cannot be seen
 #     - a component that runs on the nodes by design
-#   remedy: "Replace privileged by the capability NET_ADMIN, with /dev/net/tun where the image needs it."
+#   remedy: "Take away what the message names. A VPN needs the capability NET_ADMIN, and /dev/net/tun where its image opens one."
 #   verify: [privileges]
 #   needs: [facts.pods.containers.data_plane]
 #   since: "0.1"

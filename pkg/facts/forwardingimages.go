@@ -75,7 +75,7 @@ func (r *forwardingReader) image(c *containerView) {
 // is no start script but the one in the manifest.
 func (c *containerView) runsAlone(family string) bool {
 	switch family {
-	case "openvpn-generic", "wireguard-generic", "tailscale-other", "ocserv-generic", "strongswan-generic":
+	case "openvpn-generic", "wireguard-generic", "amneziawg", "tailscale-other", "ocserv-generic", "strongswan-generic":
 		return bareImage(c.image.Repository)
 	}
 	return false

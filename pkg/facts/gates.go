@@ -323,7 +323,7 @@ func (c *containerView) onlyKnownPrograms() bool {
 		switch cmd.name() {
 		case "sh", "bash", "ash", "dash", "sysctl", "chown", "chmod", "cp", "mv", "ln", "rm", "mkdir", "touch", "cat", "echo", "printf",
 			"sed", "awk", "grep", "test", "[", "[[", "true", "false", ":", "sleep", "exit", "set", "cd", "ip", "iptables", "ip6tables",
-			"modprobe", "mount", "umount", "mknod", "tee", "ls", "find", "install", "envsubst", "export", "wg", "wg-quick", "":
+			"modprobe", "mount", "umount", "mknod", "tee", "ls", "find", "install", "envsubst", "export", "wg", "wg-quick", "awg", "awg-quick", "":
 		default:
 			return false
 		}

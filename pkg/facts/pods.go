@@ -287,6 +287,7 @@ func (p *podView) addContainers(catalog *images.Catalog) {
 	for i, c := range p.containers {
 		p.pod.Containers[i] = *c.c
 		c.c = &p.pod.Containers[i]
+		c.withoutVPN()
 		c.byProgram(catalog)
 	}
 	p.byConfig(catalog)

@@ -37,6 +37,10 @@ func tunnelProgram(name string, args []string) string {
 		return "openvpn-generic"
 	case name == "wg-quick" && len(args) > 1 && args[0] == "up":
 		return "wireguard-generic"
+	case name == "awg-quick" && len(args) > 1 && args[0] == "up":
+		return "amneziawg"
+	case name == "openfortivpn" && !slices.Contains(args, "--help") && !slices.Contains(args, "-h") && !slices.Contains(args, "--version"):
+		return "openfortivpn"
 	case name == "ipsec" && len(args) > 0 && args[0] == "start", name == "charon", name == "charon-systemd":
 		return "strongswan-generic"
 	case name == "tailscaled" && !slices.Contains(args, "--cleanup"):
@@ -133,7 +137,7 @@ func (c *containerView) tunnelConfig() string {
 }
 
 func mentionsProgram(text string) bool {
-	for _, name := range []string{"openvpn", "wg-quick", "ipsec", "charon", "tailscaled", "openconnect", "ocserv"} {
+	for _, name := range []string{"openvpn", "wg-quick", "awg-quick", "ipsec", "charon", "tailscaled", "openconnect", "openfortivpn", "ocserv"} {
 		if strings.Contains(text, name) {
 			return true
 		}
@@ -240,7 +244,7 @@ func ofSystem(name string) bool {
 		"apk", "apt", "apt-get", "yum", "dnf", "pip", "pip3", "envsubst", "sudo", "su",
 		"ip", "iptables", "ip6tables", "iptables-restore", "iptables-save", "nft", "sysctl", "route", "ifconfig", "modprobe", "resolvconf",
 		"ping", "nslookup", "dig", "curl", "wget", "nc", "ss", "netstat", "tcpdump", "traceroute",
-		"wg", "wg-quick", "wireguard-go", "boringtun", "boringtun-cli", "openvpn", "ipsec", "charon", "charon-systemd", "swanctl", "starter",
+		"wg", "wg-quick", "awg", "awg-quick", "wireguard-go", "amneziawg-go", "openfortivpn", "boringtun", "boringtun-cli", "openvpn", "ipsec", "charon", "charon-systemd", "swanctl", "starter",
 		"tailscaled", "tailscale", "containerboot", "openconnect", "ocserv", "ocserv-main",
 		"crond", "cron", "syslogd", "rsyslogd", "sshd", "dnsmasq", "coredns", "unbound", "named", "supervisord", "s6-svscan", "runsvdir", "monit",
 		"socat", "microsocks", "danted", "sockd", "gost", "squid", "privoxy", "tinyproxy", "3proxy", "haproxy", "nginx", "envoy", "ss-server", "glider", "sing-box", "xray", "pproxy":

@@ -97,7 +97,7 @@ func (c command) works(test *shell.Command) bool {
 		return false
 	}
 	switch test.Name() {
-	case "wg-quick", "wg", "ip", "iptables", "ip6tables", "nft", "sysctl", "modprobe", "openvpn", "mkdir", "mknod", "chmod", "chown", "cp", "mv",
+	case "wg-quick", "wg", "awg-quick", "awg", "ip", "iptables", "ip6tables", "nft", "sysctl", "modprobe", "openvpn", "mkdir", "mknod", "chmod", "chown", "cp", "mv",
 		"ln", "touch", "echo", "printf", "cat", "tee", "sleep", "set", "export", "cd", ":":
 		return true
 	}

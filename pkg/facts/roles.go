@@ -72,7 +72,7 @@ func (c *containerView) carriesPackets(f *images.Family) bool {
 	// interfaces stay (FG D5.5).
 	for _, cmd := range c.commands() {
 		switch cmd.name() {
-		case "wg-quick", "client_init.sh", "gateway_init.sh":
+		case "wg-quick", "awg-quick", "client_init.sh", "gateway_init.sh":
 			return true
 		case "wg", "ip":
 			if containsWord(cmd.args(), "wireguard") || containsWord(cmd.args(), "setconf") {
@@ -130,7 +130,7 @@ func (c *containerView) onlyAsks() bool {
 // isDaemon reports whether a program brings a tunnel up.
 func isDaemon(name string) bool {
 	switch name {
-	case "ovpn_run", "openvpn", "wg-quick", "wireguard-go":
+	case "ovpn_run", "openvpn", "wg-quick", "awg-quick", "wireguard-go":
 		return true
 	}
 	return false
@@ -213,7 +213,7 @@ func isCombined(c *containerView) bool { return c.c.Combined }
 // combinedImage: one image is VPN client and application (FG C0, "client+app").
 func combinedImage(family string) bool {
 	switch family {
-	case "haugene-transmission-openvpn", "binhex-vpn", "dyonr-qbittorrentvpn":
+	case "haugene-transmission-openvpn", "binhex-vpn", "dyonr-qbittorrentvpn", "hotio":
 		return true
 	default:
 		return false

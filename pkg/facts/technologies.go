@@ -31,7 +31,7 @@ func (r *tunnelReader) technology() {
 		r.linuxserver()
 	case "wg-easy-v14", "wg-easy-v15":
 		r.wgEasy()
-	case "masipcat-wireguard-go", "cmulk-wireguard", "jordanpotter-wireguard", "boringtun", "wireguard-generic":
+	case "masipcat-wireguard-go", "cmulk-wireguard", "jordanpotter-wireguard", "boringtun", "wireguard-generic", "amneziawg":
 		r.wireGuardImage()
 	case "bryopsida-wireguard", "denefoster-k8s-wireguard":
 		r.wireGuardServer()
@@ -77,6 +77,10 @@ func (r *tunnelReader) technology() {
 		r.ocserv()
 	case "openconnect-client":
 		r.openConnect()
+	case "openfortivpn":
+		r.openFortiVPN()
+	case "hotio":
+		r.hotio()
 	case "cloudflare-warp":
 		r.warp()
 	case "strongswan-vimagick", "strongswan-generic", "hwdsl2-ipsec":

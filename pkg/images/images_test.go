@@ -118,8 +118,8 @@ func TestCatalogue(t *testing.T) {
 			}
 		}
 	}
-	if len(c.families) != 56 || len(c.lookAlikes) != 17 {
-		t.Errorf("%d families and %d look-alikes, want 56 and 17", len(c.families), len(c.lookAlikes))
+	if len(c.families) != 59 || len(c.lookAlikes) != 17 {
+		t.Errorf("%d families and %d look-alikes, want 59 and 17", len(c.families), len(c.lookAlikes))
 	}
 }
 
@@ -199,6 +199,12 @@ func TestMatch(t *testing.T) {
 		{"vimagick/ocserv", "ocserv", High, ByRepository},
 		{"tommylau/ocserv", "ocserv-generic", High, ByRepository},
 		{"vimagick/openconnect", "openconnect-client", High, ByRepository},
+		{"acme/openfortivpn:1.22", "openfortivpn", Low, ByName},
+		{"amneziavpn/amneziawg-go:latest", "amneziawg", High, ByRepository},
+		{"acme/docker-amneziawg", "amneziawg", Low, ByName},
+		{"acme/amneziawg-web", "", "", ByNothing},
+		{"ghcr.io/hotio/qbittorrent:release", "hotio", High, ByRepository},
+		{"ghcr.io/hotio/sonarr", "hotio", Low, ByName},
 		{"siomiz/softethervpn", "softether", High, ByRepository},
 		{"jippi/pritunl", "pritunl", High, ByRepository},
 		{"caomingjun/warp", "cloudflare-warp", High, ByRepository},
