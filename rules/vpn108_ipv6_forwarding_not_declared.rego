@@ -46,12 +46,13 @@ findings contains finding if {
 	pod.host_network.value == "false"
 	found := [p | some tunnel in pod.tunnels; some p in six(tunnel)]
 	count(found) > 0
+	carriers := {tunnel.container | some tunnel in pod.tunnels; count(six(tunnel)) > 0}
 	finding := {
 		"ref": pod.ref,
 		"pod": pod.id,
 		"message": sprintf(
-			"%s carries IPv6 (%s), and nothing in this pod's manifest sets net.ipv6.conf.all.forwarding=1, which starts as 0 in a new network namespace: the gateway's kernel drops its clients' IPv6 packets",
-			[text.containers(pods.data_plane(pod)), text.set_list({p.prefix | some p in found})],
+			"%s %s IPv6 (%s), and nothing in this pod's manifest sets net.ipv6.conf.all.forwarding=1, which starts as 0 in a new network namespace: the gateway's kernel drops its clients' IPv6 packets",
+			[text.containers(carriers), carry(carriers), text.set_list({p.prefix | some p in found})],
 		),
 		"containers": pods.data_plane(pod),
 		"related": [{"ref": p.ref, "says": sprintf("%s is IPv6", [p.prefix])} | some p in found; places.written(p.ref)],
@@ -78,3 +79,7 @@ within(prefix, pool) if {
 	some p in pool
 	net.cidr_contains(p.prefix, prefix)
 }
+
+carry(carriers) := "carries" if count(carriers) == 1
+
+carry(carriers) := "carry" if count(carriers) > 1

@@ -62,3 +62,20 @@ test_silent_when_ipv6_is_off if {
 test_silent_when_unknown if {
 	count(vpn108.findings) == 0 with input as with_forwarding({"ipv6": testing.family({"state": "unknown"})})
 }
+
+# Of two tunnels those that hand out IPv6 are named.
+test_names_the_containers_that_carry_ipv6 if {
+	some f in vpn108.findings with input as testing.pods([testing.pod({"tunnels": [
+		testing.tunnel(object.union(six, {"side": "server", "container": "wg"})),
+		testing.tunnel({"side": "server", "container": "ovpn", "pool": testing.prefixes(["10.9.0.0/24"])}),
+	]})])
+	contains(f.message, "container wg carries IPv6")
+}
+
+test_names_all_of_them if {
+	some f in vpn108.findings with input as testing.pods([testing.pod({"tunnels": [
+		testing.tunnel(object.union(six, {"side": "server", "container": "a"})),
+		testing.tunnel(object.union(six, {"side": "server", "container": "b"})),
+	]})])
+	contains(f.message, "containers a and b carry IPv6")
+}
