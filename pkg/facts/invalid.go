@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/vpnlint/vpnlint/pkg/cidrplan"
@@ -113,27 +114,60 @@ func (r *tunnelReader) invalidOpenVPN(conf *grammar.OpenVPN, f confText) {
 				func(p netip.Prefix) string { return refusedPool(p, dev) })
 		case "server-ipv6":
 			report(d, "server-ipv6", "OpenVPN stops with an options error and the server never listens", refusedPool6)
+		case "ifconfig-pool":
+			report(d, "ifconfig-pool", "OpenVPN stops with an options error and the server never listens", nil)
 		case "route":
 			if !byScript {
 				report(d, "route", "OpenVPN leaves the route out", nil)
 			}
+		case "route-ipv6":
+			report(d, "route-ipv6", "OpenVPN stops with an options error and the tunnel never comes up", nil)
 		}
-		if d.Pushed != nil && d.Pushed.Name.Text == "route" {
+		if d.Pushed == nil {
+			continue
+		}
+		switch d.Pushed.Name.Text {
+		case "route":
 			report(d.Pushed, "push \"route\"", "clients on Linux and Windows leave the route out", nil)
+		case "route-ipv6":
+			report(d.Pushed, "push \"route-ipv6\"", "clients leave the route out", nil)
 		}
 	}
+}
+
+// refused reports whether refusedNetwork finds a fault in the directive.
+func refused(d *grammar.Directive) bool {
+	_, _, why := refusedNetwork(d, nil)
+	return why != ""
 }
 
 // refusedNetwork says what is wrong with the network and the netmask of a
 // directive. An incomplete or a templated one says nothing.
 func refusedNetwork(d *grammar.Directive, more func(netip.Prefix) string) (text string, at grammar.Range, why string) {
 	network, mask := d.Arg(0), d.Arg(1)
-	if d.Name.Text == "server-ipv6" {
+	if strings.HasSuffix(d.Name.Text, "-ipv6") {
 		p := grammar.ParsePrefix(network.Text, network.Start)
-		if !p.Valid || p.Bare {
-			return "", at, ""
+		switch {
+		case network.Unknown || p.Unknown:
+		case !p.Valid && meantAsRange(network.Text):
+			return network.Text, network.Range, "it is no prefix"
+		case p.Valid && !p.Bare && more != nil:
+			return network.Text, network.Range, more(p.Prefix)
 		}
-		return network.Text, network.Range, more(p.Prefix)
+		return "", at, ""
+	}
+	if why := noAddress(network); why != "" {
+		return network.Text, network.Range, "it is no address: " + why
+	}
+	what, between := "netmask", d.Name.Text == "ifconfig-pool" // which has two addresses
+	if between {
+		what = "address"
+	}
+	if why := noAddress(mask); why != "" {
+		return mask.Text, mask.Range, "it is no " + what + ": " + why
+	}
+	if between {
+		return "", at, ""
 	}
 	if p, err := netip.ParsePrefix(network.Text); err == nil && p.Addr().Is4() {
 		return network.Text, network.Range, "OpenVPN reads an address and a netmask here, and no prefix length"
@@ -152,6 +186,29 @@ func refusedNetwork(d *grammar.Directive, more func(netip.Prefix) string) (text 
 		return network.Text + " " + mask.Text, mask.Range, more(p)
 	}
 	return "", at, ""
+}
+
+// noAddress says why no reader takes numbers between dots for an IPv4 address.
+// Fewer than four are a way to write one, and so are leading zeros: inet_aton(3).
+func noAddress(w grammar.Word) string {
+	parts := strings.Split(w.Text, ".")
+	if w.Unknown || len(parts) < 4 {
+		return ""
+	}
+	wrong := ""
+	for _, part := range parts {
+		n, err := strconv.ParseUint(part, 10, 32)
+		if err != nil {
+			return "" // a host name
+		}
+		if n > 255 && wrong == "" {
+			wrong = part + " is more than 255"
+		}
+	}
+	if len(parts) > 4 {
+		return "it has " + strconv.Itoa(len(parts)) + " numbers, and an address has four"
+	}
+	return wrong
 }
 
 // refusedPool says why OpenVPN does not take a network of this size for its clients.

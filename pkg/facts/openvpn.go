@@ -3,6 +3,7 @@ package facts
 import (
 	"net/netip"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/vpnlint/vpnlint/pkg/grammar"
@@ -127,8 +128,7 @@ func (r *tunnelReader) openVPN(globs ...string) {
 		for i, conf := range confs {
 			r.openVPNServer(conf, froms[i])
 		}
-		if _, bridged := confs[0].Last("server-bridge"); len(t.Pool) == 0 && !bridged {
-			// Addresses of a bridge are those of the network that it is part of.
+		if len(t.Pool) == 0 && !slices.ContainsFunc(confs, hasOwnPool) {
 			t.Pool = image
 		}
 		return
@@ -145,6 +145,20 @@ func isOpenVPNConf(conf *grammar.OpenVPN) bool {
 		len(conf.Routes()) > 0 || len(conf.All("redirect-gateway")) > 0 || len(conf.All("pull-filter")) > 0 || len(conf.All("route-nopull")) > 0
 }
 
+// hasOwnPool reports whether a server's configuration says where the addresses of
+// its clients come from, readable or not: the image's default is then not the
+// pool. Those of a bridge come from the network that it is part of. What a start
+// script fills in it fills with the image's.
+func hasOwnPool(conf *grammar.OpenVPN) bool {
+	for _, name := range []string{"server-bridge", "ifconfig-pool"} {
+		if _, has := conf.Last(name); has {
+			return true
+		}
+	}
+	pool, has := conf.Server()
+	return has && !pool.Unknown
+}
+
 // openVPNServer: what it pushes is routed by the clients; its own routes lead
 // to networks behind them.
 func (r *tunnelReader) openVPNServer(conf *grammar.OpenVPN, f confText) {
@@ -152,6 +166,8 @@ func (r *tunnelReader) openVPNServer(conf *grammar.OpenVPN, f confText) {
 	if pool, has := conf.Server(); has {
 		if at, valid := prefixAt(pool, f.at(pool.Range)); valid {
 			t.Pool = append(t.Pool, at)
+		} else if d, _ := conf.Last("server"); !pool.Unknown && !refused(&d) {
+			r.missed(because("server "+clip(pool.Text)+" is no network and netmask of four numbers each", correctLine), f.at(pool.Range), aspectPool)
 		}
 	}
 	if pool, has := conf.ServerIPv6(); has {

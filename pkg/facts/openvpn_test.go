@@ -1,7 +1,10 @@
 package facts
 
 import (
+	"slices"
 	"testing"
+
+	"github.com/vpnlint/vpnlint/pkg/finding"
 )
 
 const ovpnHead = "client\ndev tun\nremote 198.51.100.20 1194\n"
@@ -74,5 +77,28 @@ func TestChartPlaceholders(t *testing.T) {
 	}
 	if tun.Clients.State != Unknown {
 		t.Errorf("some routes are filled in at start: %s", tun.Clients.State)
+	}
+}
+
+// A server's configuration says which pool it gives out, be it readable or not:
+// the image's default is not the pool then.
+func TestOpenVPNPoolIsNotTheImages(t *testing.T) {
+	for _, tt := range []struct{ name, server, pool, gap string }{
+		{"its own", "server 10.77.0.0 255.255.255.0", "10.77.0.0/24", ""},
+		{"refused", "server 10.77.0.0 255.255.255.300", "", ""},
+		{"not readable", "server 10.77.0 255.255.255.0", "", "server 10.77.0 255.255.255.0 is no network and netmask of four numbers each; correct that line"},
+		{"by its ends", "mode server\ntls-server\nifconfig-pool 10.77.0.10 10.77.0.20", "", ""},
+		{"none", "mode server\ntls-server", "192.168.255.0/24 192.168.254.0/24", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := look(t, mounted("kylemanna/openvpn:2.4", "/etc/openvpn", "openvpn.conf", tt.server+"\ndev tun0\n")+"  ovpn_env.sh: |\n    declare -x OVPN_NAT=1\n", lab())
+			if got := prefixesOf(s.tunnel(t).Pool); got != tt.pool {
+				t.Errorf("pool %q, want %q", got, tt.pool)
+			}
+			said := slices.ContainsFunc(s.gaps, func(g finding.Gap) bool { return g.Why == tt.gap })
+			if said != (tt.gap != "") {
+				t.Errorf("gaps %+v, want %q", s.gaps, tt.gap)
+			}
+		})
 	}
 }

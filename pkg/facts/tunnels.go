@@ -111,6 +111,7 @@ const (
 	aspectMasquerade aspect = "masquerade"
 	aspectUserSpace  aspect = "user-space mode"
 	aspectAnnounced  aspect = "announced routes"
+	aspectPool       aspect = "client pool"
 )
 
 // newTunnelReader starts with what is true of any tunnel of which nothing was
@@ -273,7 +274,7 @@ func (r *tunnelReader) stateOf(a aspect) Known {
 		return r.t.KillSwitch.State
 	case aspectUserSpace:
 		return r.t.UserSpace
-	case aspectAnnounced:
+	case aspectAnnounced, aspectPool:
 		return Unknown // noted only where it is
 	default:
 		return r.t.Masquerade.State
@@ -295,6 +296,8 @@ func (a aspect) rules() []string {
 		return []string{"VPN101", "VPN108", "VPN112"}
 	case aspectAnnounced:
 		return []string{"VPN101", "VPN108"}
+	case aspectPool:
+		return []string{"VPN111", "VPN401", "VPN406"}
 	default:
 		return []string{"VPN109", "VPN110", "VPN111"}
 	}

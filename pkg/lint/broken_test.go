@@ -37,6 +37,14 @@ var broken = []struct {
 		text: "port 1194\nproto udp\ndev tun\nserver 10.8.0.0 255.255.0.255\nkeepalive 10 60\n",
 	}, "VPN405", "its ones are not in one piece"},
 	{language{
+		name: "OpenVPN, a netmask of no four bytes", key: "openvpn.conf", token: "255.255.255.300", objects: mountingPod("kylemanna/openvpn:2.4", "[]", "/etc/openvpn"),
+		text: "port 1194\nproto udp\ndev tun\nserver 10.8.0.0 255.255.255.300\nkeepalive 10 60\n",
+	}, "VPN405", "300 is more than 255"},
+	{language{
+		name: "OpenVPN, an address in the short form", key: "openvpn.conf", token: "server 10.8.0 255", objects: mountingPod("kylemanna/openvpn:2.4", "[]", "/etc/openvpn"),
+		text: "port 1194\nproto udp\ndev tun\nserver 10.8.0 255.255.255.0\nkeepalive 10 60\n",
+	}, "gap", "is no network and netmask of four numbers each; correct that line"},
+	{language{
 		name: "ipsec.conf, a line", key: "ipsec.conf", token: "rightsubnet 0.0.0.0/0", objects: mountingPod("docker.io/strongx509/strongswan:5.9.14", "[]", "/etc"),
 		text: "conn office\n    left=%defaultroute\n    leftsourceip=%config\n    right=203.0.113.77\n    rightsubnet 0.0.0.0/0\n    auto=start\n",
 	}, "gap", "is no setting; correct that line"},
