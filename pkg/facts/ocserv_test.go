@@ -78,6 +78,7 @@ func TestClientThatSendsOthersOn(t *testing.T) {
 		"maybe":                {"if [ -e /etc/others ]; then iptables -t nat -A POSTROUTING -o %i -j MASQUERADE; fi", "", Client},
 		"nothing":              {"true", "", Client},
 		"beside application":   {"iptables -t nat -A POSTROUTING -o %i -j MASQUERADE", "- {name: app, image: registry.example.com/shop:1}\n", Sidecar},
+		"beside a proxy":       {"iptables -t nat -A POSTROUTING -o %i -j MASQUERADE", "- {name: proxy, image: alpine/socat, args: ['TCP-LISTEN:80,fork', 'TCP:192.168.50.4:80']}\n", Client},
 		"beside a mere helper": {"iptables -t nat -A POSTROUTING -o %i -j MASQUERADE", "- {name: dns, image: 'coredns/coredns:1.11'}\n", Gateway},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -246,8 +246,17 @@ func ofSystem(name string) bool {
 		"ping", "nslookup", "dig", "curl", "wget", "nc", "ss", "netstat", "tcpdump", "traceroute",
 		"wg", "wg-quick", "awg", "awg-quick", "wireguard-go", "amneziawg-go", "openfortivpn", "boringtun", "boringtun-cli", "openvpn", "ipsec", "charon", "charon-systemd", "swanctl", "starter",
 		"tailscaled", "tailscale", "containerboot", "openconnect", "ocserv", "ocserv-main",
-		"crond", "cron", "syslogd", "rsyslogd", "sshd", "dnsmasq", "coredns", "unbound", "named", "supervisord", "s6-svscan", "runsvdir", "monit",
-		"socat", "microsocks", "danted", "sockd", "gost", "squid", "privoxy", "tinyproxy", "3proxy", "haproxy", "nginx", "envoy", "ss-server", "glider", "sing-box", "xray", "pproxy":
+		"crond", "cron", "syslogd", "rsyslogd", "sshd", "dnsmasq", "coredns", "unbound", "named", "supervisord", "s6-svscan", "runsvdir", "monit":
+		return true
+	}
+	return isProxy(name)
+}
+
+// isProxy reports whether a program hands the traffic of others on by connections
+// of its own.
+func isProxy(name string) bool {
+	switch name {
+	case "socat", "danted", "sockd", "gost", "squid", "nginx", "envoy", "ss-server", "glider", "sing-box", "xray", "privoxy":
 		return true
 	}
 	return strings.Contains(name, "proxy") || strings.Contains(name, "socks")

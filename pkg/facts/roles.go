@@ -335,12 +335,32 @@ func (p *podView) partOf(c *containerView) (part, string) {
 		return p.made.side, p.made.why
 	}
 	does, why := p.partByItself(c)
-	if does == partClient && !c.c.Combined && len(p.applications()) == 0 {
+	if does == partClient && !c.c.Combined && len(p.applications()) == 0 && !p.servesProxy() {
 		if says := c.sendsOthers(); says != "" {
 			return partServer, "sends the packets of others into its tunnel: " + says
 		}
 	}
 	return does, why
+}
+
+// servesProxy: a proxy in the pod takes the traffic of others, whose packets then
+// begin in the pod itself: whoever copied a rule that translates them forwards
+// nothing.
+func (p *podView) servesProxy() bool {
+	for _, c := range p.containers {
+		if c.c.Stage == Init {
+			continue
+		}
+		if isProxy(path.Base(c.image.Repository)) {
+			return true
+		}
+		for _, cmd := range c.commands() {
+			if isProxy(cmd.name()) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // sendsOthers is the command by which the container's tunnel takes the packets of
