@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 func loaded(t *testing.T) *Catalog {
@@ -439,4 +440,18 @@ func FuzzMatch(f *testing.F) {
 			t.Fatal("a known version is at least 0.0")
 		}
 	})
+}
+
+// What is longer than any reference is taken apart as what is none: the library would
+// look at megabytes for seconds before it refuses them.
+func TestMatchOfALongText(t *testing.T) {
+	t.Parallel()
+	started := time.Now()
+	m := loaded(t).Match(strings.Repeat("x", 40_000_000)+"/qmcgaw/gluetun:v3.40.0", Hints{})
+	if m.Tag != "v3.40.0" || m.Digest != "" {
+		t.Errorf("tag %q, digest %q", m.Tag, m.Digest)
+	}
+	if took := time.Since(started); took > 10*time.Second {
+		t.Errorf("took %s", took)
+	}
 }

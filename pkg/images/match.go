@@ -207,9 +207,17 @@ func runs(command []string, program string) bool {
 	return false
 }
 
+// maxReference is longer than any reference that a registry takes: a name of 255
+// bytes, a tag of 128 and a digest. The library needs seconds for a text of
+// megabytes before it refuses it.
+const maxReference = 1 << 10
+
 // split takes a reference apart.
 func split(image string) Match {
 	image = strings.TrimSpace(image)
+	if len(image) > maxReference {
+		return splitLoosely(image)
+	}
 	if named, err := reference.ParseNormalizedNamed(image); err == nil {
 		m := Match{Repository: familiar(reference.Path(named))}
 		if t, ok := named.(reference.Tagged); ok {
@@ -220,6 +228,11 @@ func split(image string) Match {
 		}
 		return m
 	}
+	return splitLoosely(image)
+}
+
+// splitLoosely takes apart what is no reference, such as one with a placeholder.
+func splitLoosely(image string) Match {
 	var m Match
 	rest := image
 	if name, digest, ok := strings.Cut(rest, "@"); ok {

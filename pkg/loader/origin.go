@@ -25,7 +25,21 @@ type document struct {
 
 	once  sync.Once
 	lines []int // offsets of the lines as YAML counts them
+
+	mu   sync.Mutex
+	long map[*yaml.Node]longScalar
 }
+
+// longScalar is what scalar found for a node.
+type longScalar struct {
+	m  scalarMap
+	ok bool
+}
+
+// longValue is the length in bytes from which the map of a scalar is kept: a list
+// may have thousands of entries, each with a finding in it, and mapping the whole
+// list for each takes minutes.
+const longValue = 4 << 10
 
 // again returns the node at a pointer of a document whose nodes were dropped.
 // From then on they are kept: where there is one place to show there are more.
@@ -72,7 +86,21 @@ func (d *document) start(n *yaml.Node) int { return d.offset(n.Line, n.Column) }
 
 // scalar maps the bytes of a scalar's value to the text.
 func (d *document) scalar(n *yaml.Node) (scalarMap, bool) {
-	return mapScalar(d.file.Text()[:d.chunk.end], d.start(n), n.Style, n.Value)
+	if len(n.Value) < longValue {
+		return mapScalar(d.file.Text()[:d.chunk.end], d.start(n), n.Style, n.Value)
+	}
+	start := d.start(n)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	kept, has := d.long[n]
+	if !has {
+		kept.m, kept.ok = mapScalar(d.file.Text()[:d.chunk.end], start, n.Style, n.Value)
+		if d.long == nil {
+			d.long = map[*yaml.Node]longScalar{}
+		}
+		d.long[n] = kept
+	}
+	return kept.m, kept.ok
 }
 
 // end returns the offset just after a node's last byte, as near as can be told.

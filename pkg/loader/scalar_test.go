@@ -202,3 +202,27 @@ func checkScalars(t *rapid.T, doc *document, n *yaml.Node) {
 		}
 	}
 }
+
+// A list of thousands of entries has a finding for each, and is mapped once.
+func TestLongScalarsAreMappedOnce(t *testing.T) {
+	t.Parallel()
+	for name, entry := range map[string]struct {
+		text string
+		once bool
+	}{
+		"long":  {"a: \"" + strings.Repeat("10.0.0.0/8,", longValue) + "\"\n", true},
+		"short": {"a: \"10.0.0.0/8\"\n", false},
+	} {
+		root, err := parseNode(entry.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc := &document{file: source.NewFile("t.yaml", entry.text), chunk: chunk{0, len(entry.text)}, root: root}
+		n := find(root, []string{"a"}).node
+		first, ok := doc.scalar(n)
+		second, again := doc.scalar(n)
+		if !ok || !again || (&first.runs[0] == &second.runs[0]) != entry.once {
+			t.Errorf("%s: read %v and %v, kept %v", name, ok, again, &first.runs[0] == &second.runs[0])
+		}
+	}
+}

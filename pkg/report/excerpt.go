@@ -53,7 +53,10 @@ func (t *textWriter) excerpt(l source.Location, gutter int, paint func(string) s
 		return
 	}
 	span := normal(l.Span)
-	line := cells(file.Line(span.Start.Line))
+	if t.cellsFile != l.File || t.cellsLine != span.Start.Line {
+		t.cells, t.cellsFile, t.cellsLine = cells(file.Line(span.Start.Line)), l.File, span.Start.Line
+	}
+	line := t.cells
 	first, last := marked(line, span)
 	room := t.width - len(indent) - gutter - len(" | ")
 	shown, offset, width := window(line, first, last, room)

@@ -42,7 +42,12 @@ type textWriter struct {
 	dir    string // the working directory
 	// remedies are what to do, by rule.
 	remedies map[string]string
-	b        strings.Builder
+	// cells are those of the line that was shown last: a list of thousands of
+	// entries on one line may have a finding for each.
+	cells     []cell
+	cellsFile string
+	cellsLine int
+	b         strings.Builder
 }
 
 func newTextWriter(r Report, o Options) *textWriter {
