@@ -40,3 +40,15 @@ containers:
 		t.Errorf("a volume hides ovpn_env.sh: masquerade %+v, gaps %+v", tun.Masquerade, s.gaps)
 	}
 }
+
+// A client's configuration that OpenVPN refuses does not make the pod a server again,
+// as the image is without one.
+func TestKylemannaClientRefused(t *testing.T) {
+	t.Parallel()
+	const conf = "client\ndev tun\nremote vpn.example.com 1194\n"
+	for broken, want := range map[string]Role{"": Client, "redirect-gateway \"def1\n": RoleUnknown, "<ca>\n": RoleUnknown, "dev\n": RoleUnknown} {
+		if p, _ := onlyPod(t, mounted("kylemanna/openvpn:2.4", "/etc/openvpn", "openvpn.conf", conf+broken), lab()); p.Role != want {
+			t.Errorf("%q: %s, want %s", broken, p.Role, want)
+		}
+	}
+}

@@ -99,6 +99,9 @@ func (r *tunnelReader) openVPN(globs ...string) {
 			r.missed(filledInLater(path.Base(f.path)), f.whole, needed...)
 		case r.cut(conf.Problems, f, needed):
 			complete, t.Pool = false, nil
+			if conf.IsServer() == grammar.No {
+				t.clientRefused, t.Side = true, "unknown"
+			}
 		case len(conf.Directives) > 0 && isOpenVPNConf(conf):
 			confs = append(confs, conf)
 			froms = append(froms, f)

@@ -2,6 +2,7 @@ package facts
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/vpnlint/vpnlint/pkg/images"
@@ -388,6 +389,9 @@ func (p *podView) partByItself(c *containerView) (part, string) {
 	}
 	switch f := c.image.Family; f.Role {
 	case images.Server, images.Gateway:
+		if c.clientRefused() {
+			return partUnknown, "is client or server by a configuration that its reader refuses"
+		}
 		return partServer, "is a VPN server"
 	case images.Client:
 		return partClient, "is a VPN client"
@@ -403,6 +407,12 @@ func (p *podView) partByItself(c *containerView) (part, string) {
 	default:
 		return partUnknown, "is client or server by a configuration that cannot be seen"
 	}
+}
+
+// clientRefused: the tunnel's configuration reads like a client's, and its reader
+// refuses it.
+func (c *containerView) clientRefused() bool {
+	return slices.ContainsFunc(c.pod.pod.Tunnels, func(t Tunnel) bool { return t.Container == c.c.Name && t.clientRefused })
 }
 
 // side is what the container's tunnel is by its configuration, "" for none.

@@ -63,6 +63,9 @@ type Tunnel struct {
 	// forOthers is the command that translates what enters the tunnel, "" for none:
 	// packets of the pod itself have the tunnel's address already.
 	forOthers string
+	// clientRefused: a configuration that its reader refuses is a client's as far as
+	// it can be read, whatever the image is by default.
+	clientRefused bool
 }
 
 // hookScript is what a connection of IPsec runs when it comes up, as written.
