@@ -251,6 +251,7 @@ func parseIPsecConf(text string) []ipsecConn {
 	sections := map[string]*ipsecSection{}
 	var order []string
 	var current *ipsecSection
+	var broken grammar.Word // what is no section: the reader stops there
 	for start := 0; start < len(text); {
 		end := start + len(text[start:])
 		if i := strings.IndexByte(text[start:], '\n'); i >= 0 {
@@ -264,7 +265,11 @@ func parseIPsecConf(text string) []ipsecConn {
 		case strings.TrimSpace(line) == "":
 		case line[0] != ' ' && line[0] != '\t':
 			current = nil
-			if kind, name, found := strings.Cut(strings.Join(strings.Fields(line), " "), " "); found && kind == "conn" {
+			kind, name, found := strings.Cut(strings.Join(strings.Fields(line), " "), " ")
+			if !startsSection(kind) && !broken.Set() {
+				broken = wordOf(line, start)
+			}
+			if found && kind == "conn" {
 				if sections[name] == nil {
 					sections[name] = &ipsecSection{name: name, keys: map[string]grammar.Word{}}
 					order = append(order, name)
@@ -290,7 +295,20 @@ func parseIPsecConf(text string) []ipsecConn {
 			out = append(out, ipsecConnOf(sections, sections[name]))
 		}
 	}
+	if broken.Set() {
+		// The reader takes nothing of the file, its other connections included.
+		return []ipsecConn{{broken: broken, why: because(" is no section, and no setting without a blank before it", correctLine)}}
+	}
 	return out
+}
+
+// startsSection: what may stand in the first column of an ipsec.conf.
+func startsSection(word string) bool {
+	switch word {
+	case "config", "conn", "ca", "include", "version":
+		return true
+	}
+	return false
 }
 
 // wordOf is what stands on a line that starts at a byte offset.
@@ -383,12 +401,16 @@ func ipsecConnOf(sections map[string]*ipsecSection, s *ipsecSection) ipsecConn {
 func parseSwanctl(text string) []ipsecConn {
 	r := swanctlReader{
 		children: map[[2]string]map[string]grammar.Word{}, connections: map[string]map[string]grammar.Word{},
-		pools: map[string]grammar.Word{}, why: because(" closes nothing", noAdvice),
+		pools: map[string]grammar.Word{},
 	}
 	if !r.read(text) {
 		return nil
 	}
 	var out []ipsecConn
+	if r.broken.Set() {
+		// The reader takes nothing of the file.
+		return []ipsecConn{{broken: r.broken, why: r.why}}
+	}
 	for _, id := range r.order {
 		out = append(out, r.conn(id))
 	}
@@ -410,50 +432,121 @@ type swanctlReader struct {
 // read reads all settings; false for sections that are nested too deeply.
 func (r *swanctlReader) read(text string) bool {
 	const maxDepth = 16
+	name := "" // of a section whose brace stands on a line below
 	for start := 0; start < len(text); {
 		piece, stop, end := swanctlPiece(text, start)
-		if key, v, found := keyValue(piece, start); found {
+		word := wordOf(piece, start)
+		key, v, found := keyValue(piece, start)
+		switch {
+		case found:
 			r.set(key, v)
+			r.quotes(text, word)
+		case stop == '{' || word.Text == "":
+		case opensBelow(text[end:]):
+			name = word.Text
+		case word.Text != "include" && !strings.HasPrefix(word.Text, "include ") && !strings.HasPrefix(word.Text, "include\t"):
+			r.breaks(word, because(" is no setting and no section", correctLine))
 		}
 		switch stop {
 		case '{':
 			if len(r.path) >= maxDepth {
 				return false
 			}
-			r.path, r.opened = append(r.path, strings.TrimSpace(piece)), append(r.opened, wordOf(text[start:end+1], start))
+			if word.Text != "" {
+				name = word.Text
+			}
+			opened := wordOf(text[start:end+1], start)
+			name, _, _ = strings.Cut(name, ":") // it may take over other sections
+			name = strings.TrimSpace(name)
+			if len(r.path) == 2 && r.path[0] == "connections" && !sectionOfConnection(name) {
+				r.breaks(opened, because(" is no section of a connection", correctLine))
+			}
+			r.path, r.opened = append(r.path, name), append(r.opened, opened)
+			name = ""
 		case '}':
 			switch {
 			case len(r.path) > 0:
 				r.path, r.opened = r.path[:len(r.path)-1], r.opened[:len(r.opened)-1]
-			case !r.broken.Set():
-				r.broken = grammar.Word{Text: "}", Range: grammar.Range{Start: end, End: end + 1}}
+			default:
+				r.breaks(grammar.Word{Text: "}", Range: grammar.Range{Start: end, End: end + 1}}, because(" closes nothing", noAdvice))
 			}
 		}
 		start = end + 1
 	}
-	if len(r.opened) > 0 { // the reader takes nothing of a file that is cut
-		r.broken, r.why = r.opened[0], because(" is never closed", "close it")
+	if len(r.opened) > 0 {
+		r.breaks(r.opened[0], because(" is never closed", "close it"))
 	}
 	return true
 }
 
-// swanctlPiece is the text from start to the next brace or end of a line, without
-// its comment, and what stops it, at end.
-func swanctlPiece(text string, start int) (piece string, stop byte, end int) {
-	end, stop = len(text), '\n'
-	if i := strings.IndexAny(text[start:], "\n{}"); i >= 0 {
-		end = start + i
-		stop = text[end]
+// breaks notes the first text at which the reader stops.
+func (r *swanctlReader) breaks(at grammar.Word, why reason) {
+	if !r.broken.Set() {
+		r.broken, r.why = at, why
 	}
-	piece = text[start:end]
-	if i := strings.IndexByte(piece, '#'); i >= 0 {
-		// The comment runs to the end of the line, braces included.
-		piece, end, stop = piece[:i], len(text), '\n'
-		if j := strings.IndexByte(text[start+i:], '\n'); j >= 0 {
-			end = start + i + j
+}
+
+// quotes looks for a quotation mark that its line does not close: what follows
+// belongs to the value. In a comment it means nothing, behind a backslash neither.
+func (r *swanctlReader) quotes(text string, at grammar.Word) {
+	line, _, _ := strings.Cut(text[at.Start:], "\n")
+	open, escaped := false, false
+	for _, ch := range line {
+		switch {
+		case escaped:
+			escaped = false
+		case ch == '\\':
+			escaped = true
+		case ch == '"':
+			open = !open
+		case ch == '#' && !open:
+			return
 		}
 	}
-	return piece, stop, end
+	if open {
+		r.breaks(at, because(" does not close its quotation mark", correctLine))
+	}
+}
+
+// opensBelow reports whether the next text that is no comment opens a section.
+func opensBelow(text string) bool {
+	for line := range strings.SplitSeq(text, "\n") {
+		line, _, _ = strings.Cut(line, "#")
+		if line = strings.TrimSpace(line); line != "" {
+			return line[0] == '{'
+		}
+	}
+	return false
+}
+
+// sectionOfConnection: a connection has children, and rounds of authentication of
+// both sides. What is filled in later may be either.
+func sectionOfConnection(name string) bool {
+	return name == "children" || strings.HasPrefix(name, "local") || strings.HasPrefix(name, "remote") || placeholder(name) != ""
+}
+
+// swanctlPiece is the text from start to the next brace or end of a line, without
+// its comment, and what stops it, at end. Between quotation marks a brace and a
+// hash are text.
+func swanctlPiece(text string, start int) (piece string, stop byte, end int) {
+	comment, quoted := -1, false
+	for end = start; end < len(text) && text[end] != '\n'; end++ {
+		switch ch := text[end]; {
+		case comment >= 0: // it runs to the end of the line, braces included
+		case ch == '\\' && quoted && end+1 < len(text) && text[end+1] != '\n':
+			end++
+		case ch == '"':
+			quoted = !quoted
+		case ch == '#' && !quoted:
+			comment = end
+		case (ch == '{' || ch == '}') && !quoted:
+			return text[start:end], ch, end
+		}
+	}
+	if comment >= 0 {
+		return text[start:comment], '\n', end
+	}
+	return text[start:end], '\n', end
 }
 
 func (r *swanctlReader) set(key string, v grammar.Word) {
@@ -483,7 +576,6 @@ func (r *swanctlReader) conn(id [2]string) ipsecConn {
 		local: keys["local_ts"], remote: keys["remote_ts"], virtual: conn["vips"], name: id[0], updown: keys["updown"],
 		anyone: remote == "" || remote == "%any",
 		pass:   keys["mode"].Text == "pass",
-		broken: r.broken, why: r.why,
 	}
 	if names := conn["pools"]; names.Set() {
 		first, _, _ := strings.Cut(names.Text, ",")

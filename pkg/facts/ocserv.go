@@ -3,6 +3,7 @@ package facts
 import (
 	"net/netip"
 	"path"
+	"strconv"
 	"strings"
 
 	"github.com/vpnlint/vpnlint/pkg/grammar"
@@ -23,6 +24,12 @@ func (r *tunnelReader) ocserv() {
 		r.missed(conf.file.Why, conf.file.Ref, aspectMasquerade)
 		return
 	}
+	if conf.broken.Set() {
+		// Then it does not start, and the rest of the file decides nothing.
+		r.missed(because(strconv.Quote(clip(conf.broken.Text))+" is no setting", correctLine),
+			conf.file.Ref.Within(conf.broken.Start, conf.broken.End), aspectPool, aspectMasquerade)
+		return
+	}
 	t.Pool = append(t.Pool, r.ocservPool(conf)...)
 	r.ocservRoutes(conf)
 	if r.c.runsPlainly("ocserv") && len(conf.words["connect-script"]) == 0 && t.Masquerade.State == Unknown {
@@ -34,6 +41,8 @@ func (r *tunnelReader) ocserv() {
 type ocservSettings struct {
 	file  mountedFile
 	words map[string][]grammar.Word
+	// broken is the first line that is neither a setting nor a section.
+	broken grammar.Word
 }
 
 // ocservConf finds the configuration that the command names, else the one at the
@@ -66,6 +75,8 @@ func (r *tunnelReader) ocservConf() (ocservSettings, bool) {
 		if text := strings.TrimSpace(line); text != "" && text[0] != '#' {
 			if key, v, is := keyValue(line, start); is {
 				conf.words[key] = append(conf.words[key], v)
+			} else if text[0] != '[' && !conf.broken.Set() {
+				conf.broken = wordOf(line, start)
 			}
 		}
 		start += len(line) + 1
@@ -82,14 +93,31 @@ func (r *tunnelReader) ocservPool(conf ocservSettings) []PrefixAt {
 		if mask := conf.words["ipv4-netmask"]; len(mask) > 0 && !strings.ContainsAny(w.Text, "/:") {
 			if prefix, valid := grammar.ParseNetmask(w.Text, mask[0].Text); valid {
 				out = append(out, PrefixAt{Prefix: prefix.Masked().String(), Text: w.Text, Ref: at})
+			} else {
+				bad := w
+				if _, err := netip.ParseAddr(w.Text); err == nil {
+					bad = mask[0]
+				}
+				r.noPool(conf, bad)
 			}
 			continue
 		}
 		if found, valid := prefixAt(grammar.ParsePrefix(w.Text, w.Start), at); valid {
 			out = append(out, found)
+		} else {
+			r.noPool(conf, w)
 		}
 	}
 	return out
+}
+
+// noPool notes an address or a mask of the pool that is none.
+func (r *tunnelReader) noPool(conf ocservSettings, w grammar.Word) {
+	why := filledInLater("the clients' network")
+	if placeholder(w.Text) == "" {
+		why = because(strconv.Quote(clip(w.Text))+" is no network and no netmask", correctIt)
+	}
+	r.missed(why, conf.file.Ref.Within(w.Start, w.End), aspectPool)
 }
 
 // ocservRoutes: clients route what the lines name, and everything where there is

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -136,6 +137,23 @@ func TestImageThatIsNamedLaterIsAGap(t *testing.T) {
 			if found != (want && rights) {
 				t.Errorf("%s, %s: a gap: %v", image, security, found)
 			}
+		}
+	}
+}
+
+// What is no setting, and what is no network, is a gap of its own line; the rest of
+// such a file decides nothing.
+func TestOCServBroken(t *testing.T) {
+	t.Parallel()
+	for conf, bad := range map[string]string{
+		"ipv4-network 10.9.0.0\nipv4-netmask = 255.255.255.0\n":  "ipv4-network 10.9.0.0",
+		"ipv4-network = 10.9.0.0\nipv4-netmask = 255.0.255.0\n":  "255.0.255.0",
+		"ipv4-network = 10.9.0\nipv4-netmask = 255.255.255.0\n":  "10.9.0",
+		"ipv4-network = 10.9.0.0/240\n[vhost:a.example]\n# no\n": "10.9.0.0/240",
+	} {
+		s := look(t, mounted("alpine:3.20", "/etc/ocserv", "ocserv.conf", conf, "command: [sh, -c]\nargs: ['exec ocserv -f -c /etc/ocserv/ocserv.conf']"), lab())
+		if tun := s.tunnel(t); len(tun.Pool) > 0 || len(s.gaps) != 1 || !strings.HasPrefix(s.gaps[0].Why, strconv.Quote(bad)) {
+			t.Errorf("%q: pool %+v, gaps %+v", conf, tun.Pool, s.gaps)
 		}
 	}
 }
