@@ -182,8 +182,11 @@ type item struct {
 }
 
 // headPattern is the start of an item. What does not look like it is the rest of
-// a reason that has a semicolon.
-var headPattern = regexp.MustCompile(`^\s*([A-Za-z]+[0-9]+(?:\s*,\s*[A-Za-z]+[0-9]+)*)\s*(?::|$)`)
+// a reason that has a semicolon. An id of vpnlint's that is misspelt still starts
+// one: as the rest of a reason nobody would hear of it.
+var headPattern = regexp.MustCompile(`^\s*(` + idPattern + `(?:\s*,\s*` + idPattern + `)*)\s*(?::|$)`)
+
+const idPattern = `(?:[A-Za-z]+[0-9]+|(?i:vpn)[-_]?[0-9][0-9A-Za-z]*)`
 
 func parseAnnotation(text string) []item {
 	var items []item

@@ -135,6 +135,14 @@ func TestComplaints(t *testing.T) {
 			set:  New(nil, []*source.Object{annotated("VPN303 -- ok", "metadata")}, nil),
 			want: []string{"100 the annotation suppresses nothing of VPN303: write \"VPN303: reason\""},
 		},
+		"a typing error behind another": {
+			set:  New(nil, []*source.Object{annotated("VPN301: ok; VPN3O4: ok; and so on; vpn-304: ok", "metadata")}, nil),
+			said: []finding.Finding{about("VPN301", 1)},
+			want: []string{
+				"112 there is no rule VPN3O4 (the nearest is VPN304), so the annotation suppresses nothing of it",
+				"135 there is no rule vpn-304 (the nearest is VPN304), so the annotation suppresses nothing of it",
+			},
+		},
 		"itself":           {set: comment("VPN001 -- x"), want: []string{"1 VPN001 is about suppressions and cannot be suppressed"}},
 		"a typing error":   {set: comment("VPN3O1 -- x"), want: []string{"1 there is no rule VPN3O1 (the nearest is VPN301), so the comment suppresses nothing of it"}},
 		"in lower case":    {set: comment("vpn301 -- x"), want: []string{"1 there is no rule vpn301 (the nearest is VPN301), so the comment suppresses nothing of it"}},
