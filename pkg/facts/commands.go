@@ -26,6 +26,8 @@ type command struct {
 	forks []shell.Fork
 	// before are the commands that its reader met before it.
 	before []command
+	// file is the file that it loads, where its rules are read.
+	file source.Ref
 	// opaque: it stands for a script that cannot be seen; cmd is nil.
 	opaque bool
 }
@@ -273,7 +275,15 @@ func (c command) ref() source.Ref {
 }
 
 // wordRef is the place of one of the command's words.
-func (c command) wordRef(w shell.Word) source.Ref { return c.place(w.Arg, w.Start, w.End) }
+func (c command) wordRef(w shell.Word) source.Ref {
+	switch {
+	case !w.Loaded:
+		return c.place(w.Arg, w.Start, w.End)
+	case c.file.IsZero(): // the script writes it first
+		return c.ref()
+	}
+	return c.file.Within(w.Start, w.End)
+}
 
 // text is the command as written.
 func (c command) text() string {

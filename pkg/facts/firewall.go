@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"net/netip"
 	"path"
 	"slices"
@@ -105,34 +106,36 @@ func (r *tunnelReader) filterCommand(c command, iface string) {
 
 // restored reads the rules that iptables-restore loads.
 func (r *tunnelReader) restored(c command, file shell.Word, iface string) {
-	rules, why := c.restored(file)
+	rules, at, why := c.restored(file)
 	if why.holds() {
 		if state, _ := c.reached(); state != Absent {
-			r.opaqueHook(command{script: script{Why: why, Ref: c.ref()}})
+			r.opaqueHook(command{script: script{Why: why, Ref: cmp.Or(at, c.ref())}})
 		}
 		return
 	}
+	c.file = at
 	for _, rule := range rules {
 		r.iptables(rule, c, iface)
 	}
 }
 
-// restored returns the rules that iptables-restore loads; why is not empty when they
-// cannot be seen.
-func (c command) restored(file shell.Word) (rules []*shell.IPTablesRule, why reason) {
+// restored returns the rules that iptables-restore loads, and the file that they
+// stand in; why is not empty when they cannot be seen, and then at is the line that
+// hides them.
+func (c command) restored(file shell.Word) (rules []*shell.IPTablesRule, at source.Ref, why reason) {
 	text := ""
 	if in, reads := shell.StandardInput(c.cmd); file.Text != "-" {
-		text, why = c.loads(file)
+		text, at, why = c.loads(file)
 	} else if reads && in.File != "" {
-		text, why = c.loads(shell.Word{Text: in.File, Known: in.Known})
+		text, at, why = c.loads(shell.Word{Text: in.File, Known: in.Known})
 	} else if text = in.Text; !reads {
 		why = because("what "+c.says()+" reads is known at run time only", noAdvice)
 	}
-	rules, whole := shell.Restored(c.cmd, text)
-	if !why.holds() && !whole {
-		why = because("the rules that "+c.says()+" loads are not to be understood", noAdvice)
+	rules, broken := shell.Restored(c.cmd, text)
+	if !why.holds() && broken >= 0 {
+		at, why = lineOf(at, text, broken), because("the rules that "+c.says()+" loads are not to be understood", noAdvice)
 	}
-	return rules, why
+	return rules, at, why
 }
 
 func (r *tunnelReader) iptables(rule *shell.IPTablesRule, c command, iface string) {

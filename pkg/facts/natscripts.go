@@ -102,7 +102,7 @@ func (r *natReader) command(cmd command) {
 		r.tables.hidden = true
 		return
 	}
-	rules, why := cmd.nftRules()
+	rules, _, why := cmd.nftRules()
 	r.tables.hidden = r.tables.hidden || why.holds()
 	for _, rule := range rules {
 		r.nft(rule, cmd)
@@ -112,7 +112,7 @@ func (r *natReader) command(cmd command) {
 // restore takes what iptables-restore loads; the tables of it begin anew unless
 // --noflush says otherwise.
 func (r *natReader) restore(cmd command, file shell.Word) {
-	rules, why := cmd.restored(file)
+	rules, _, why := cmd.restored(file)
 	if why.holds() {
 		r.tables.hidden = true
 		return

@@ -1,87 +1,102 @@
 package facts
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/vpnlint/vpnlint/pkg/grammar"
 	"github.com/vpnlint/vpnlint/pkg/shell"
+	"github.com/vpnlint/vpnlint/pkg/source"
 )
 
 // nftCommand reads a call of nft, and the file that it loads.
 func (r *tunnelReader) nftCommand(c command, iface string) {
-	rules, why := c.nftRules()
+	rules, file, why := c.nftRules()
+	if state, _ := c.reached(); why.holds() && state != Absent {
+		r.opaqueHook(command{script: script{Why: why, Ref: cmp.Or(file, c.ref())}})
+	}
+	c.file = file
 	for _, rule := range rules {
 		r.nftables(rule, c, iface)
 	}
-	if state, _ := c.reached(); why.holds() && state != Absent {
-		r.opaqueHook(command{script: script{Why: why, Ref: c.ref()}})
-	}
 }
 
-// nftRules returns the rules of a call of nft, those of the file that it loads too;
-// why holds when some cannot be seen.
-func (c command) nftRules() (out []*shell.NFTRule, why reason) {
+// nftRules returns the rules of a call of nft, those of the file that it loads too,
+// and that file; why holds when some cannot be seen, and then file is the line that
+// hides them.
+func (c command) nftRules() (out []*shell.NFTRule, file source.Ref, why reason) {
 	rules, _ := shell.NFTRules(c.cmd)
 	for _, rule := range rules {
 		if !rule.Opaque {
 			out = append(out, rule)
 			continue
 		}
-		text, hidden := c.loads(rule.File)
-		loaded, whole := shell.NFTFile(c.cmd, text)
+		text, at, hidden := c.loads(rule.File)
+		loaded, broken := shell.NFTFile(c.cmd, text)
 		switch {
 		case hidden.holds():
 			why = hidden
-		case !whole:
-			why = because("parts of the rules that nft loads stand elsewhere or are not to be understood", noAdvice)
+		case broken >= 0:
+			file, why = lineOf(at, text, broken), because("parts of the rules that nft loads stand elsewhere or are not to be understood", noAdvice)
 		default:
-			out = append(out, loaded...)
+			out, file = append(out, loaded...), at
 		}
 	}
-	return out, why
+	return out, file, why
+}
+
+// lineOf is what is left of a line of a file from an offset on.
+func lineOf(file source.Ref, text string, start int) source.Ref {
+	if file.IsZero() {
+		return file
+	}
+	line, _, _ := strings.Cut(text[start:], "\n")
+	return file.Within(start, start+len(strings.TrimRight(line, " \t\r")))
 }
 
 // maxLoaded bounds the bytes of rules that the scripts of one container load.
 const maxLoaded = 16 << 20
 
 // loads is loaded within that bound.
-func (c command) loads(file shell.Word) (text string, why reason) {
-	if text, why = c.loaded(file); c.in != nil && !why.holds() {
+func (c command) loads(file shell.Word) (text string, at source.Ref, why reason) {
+	if text, at, why = c.loaded(file); c.in != nil && !why.holds() {
 		if c.in.loadedBytes += len(text); c.in.loadedBytes > maxLoaded {
-			return "", because("the rules that scripts load are too long to be read to their end", noAdvice)
+			return "", source.Ref{}, because("the rules that scripts load are too long to be read to their end", noAdvice)
 		}
 	}
-	return text, why
+	return text, at, why
 }
 
 // loaded returns the text of a file that a command reads: one that its script
-// wrote before, or a mounted one. why holds when it cannot be seen.
-func (c command) loaded(file shell.Word) (text string, why reason) {
+// wrote before, or a mounted one, which stands at a place of its own. why holds when
+// it cannot be seen.
+func (c command) loaded(file shell.Word) (text string, at source.Ref, why reason) {
+	unseen := func(why reason) (string, source.Ref, reason) { return "", source.Ref{}, why }
 	name := file.Text
 	switch {
 	case name == "" || name == "-" || name == "/dev/stdin":
-		return "", because("what "+c.says()+" reads is known at run time only", noAdvice)
+		return unseen(because("what "+c.says()+" reads is known at run time only", noAdvice))
 	case !file.Known || !strings.HasPrefix(name, "/"):
-		return "", because("which file "+c.says()+" reads is known at run time only", noAdvice)
+		return unseen(because("which file "+c.says()+" reads is known at run time only", noAdvice))
 	}
 	if text, known, found := c.written(name); found {
 		if !known {
-			return "", because("what a script writes into "+name+" is known at run time only", noAdvice)
+			return unseen(because("what a script writes into "+name+" is known at run time only", noAdvice))
 		}
-		return text, reason{}
+		return text, source.Ref{}, reason{}
 	}
 	if c.in == nil {
-		return "", notInTree("file "+name, noAdvice)
+		return unseen(notInTree("file "+name, noAdvice))
 	}
 	switch f := c.in.file(path.Clean(name)); f.State {
 	case Present:
-		return f.Text, reason{}
+		return f.Text, f.Ref, reason{}
 	case Unknown:
-		return "", f.Why
+		return unseen(f.Why)
 	default:
-		return "", because("file "+name+" is a part of the image", lintFileInstead)
+		return unseen(because("file "+name+" is a part of the image", lintFileInstead))
 	}
 }
 

@@ -89,6 +89,30 @@ var broken = []struct {
 		text: "set -e\nnft add rule ip nat post ip saddr 10.8.0.0/240 masquerade\nexec openvpn --dev tun --server 10.8.0.0 255.255.255.0\n",
 	}, "VPN405", "the command fails, and it translates nothing"},
 	{language{
+		name: "nft file, a prefix", key: "rules.nft", token: "10.8.0.0/240", objects: mountingPod("kylemanna/openvpn:2.4", `[sh, -c, "nft -f /scripts/rules.nft && exec openvpn --dev tun --server 10.8.0.0 255.255.255.0"]`, "/scripts"),
+		text: "table ip nat {\n  chain post {\n    type nat hook postrouting priority 100;\n    ip saddr 10.8.0.0/240 oifname eth0 masquerade\n  }\n}\n",
+	}, "VPN405", "it is no prefix"},
+	{language{
+		name: "nft file, a quotation mark", key: "rules.nft", token: "ip saddr", objects: mountingPod("kylemanna/openvpn:2.4", `[sh, -c, "nft -f /scripts/rules.nft && exec openvpn --dev tun --server 10.8.0.0 255.255.255.0"]`, "/scripts"),
+		text: "table ip nat {\n  chain post {\n    type nat hook postrouting priority 100;\n    ip saddr 10.8.0.0/24 oifname \"eth0 masquerade\n  }\n}\n",
+	}, "gap", "not to be understood"},
+	{language{
+		name: "nft file, a brace", key: "rules.nft", token: "chain post", objects: mountingPod("kylemanna/openvpn:2.4", `[sh, -c, "nft -f /scripts/rules.nft && exec openvpn --dev tun --server 10.8.0.0 255.255.255.0"]`, "/scripts"),
+		text: "table ip nat {\n  chain post\n    type nat hook postrouting priority 100;\n    ip saddr 10.8.0.0/24 oifname eth0 masquerade\n  }\n}\n",
+	}, "gap", "not to be understood"},
+	{language{
+		name: "nft file, an open table", key: "rules.nft", token: "table ip nat", objects: mountingPod("kylemanna/openvpn:2.4", `[sh, -c, "nft -f /scripts/rules.nft && exec openvpn --dev tun --server 10.8.0.0 255.255.255.0"]`, "/scripts"),
+		text: "table ip nat {\n  chain post {\n    type nat hook postrouting priority 100;\n    ip saddr 10.8.0.0/24 oifname eth0 masquerade\n  }\n",
+	}, "gap", "not to be understood"},
+	{language{
+		name: "iptables-save file, a prefix", key: "rules.v4", token: "10.8.0.0/240", objects: mountingPod("kylemanna/openvpn:2.4", `[sh, -c, "iptables-restore < /scripts/rules.v4 && exec openvpn --dev tun --server 10.8.0.0 255.255.255.0"]`, "/scripts"),
+		text: "*nat\n:POSTROUTING ACCEPT [0:0]\n[1:2] -A POSTROUTING -s 10.8.0.0/240 -o eth0 -j MASQUERADE\nCOMMIT\n",
+	}, "VPN405", "it is no prefix"},
+	{language{
+		name: "iptables-save file, a quotation mark", key: "rules.v4", token: "-A POSTROUTING", objects: mountingPod("kylemanna/openvpn:2.4", `[sh, -c, "iptables-restore < /scripts/rules.v4 && exec openvpn --dev tun --server 10.8.0.0 255.255.255.0"]`, "/scripts"),
+		text: "*nat\n:POSTROUTING ACCEPT [0:0]\n[1:2] -A POSTROUTING -s \"10.8.0.0/24 -o eth0 -j MASQUERADE\nCOMMIT\n",
+	}, "gap", "not to be understood"},
+	{language{
 		name: "script, nft with a here-document", key: "up.sh", token: "10.8.0.0/240", objects: mountingPod("kylemanna/openvpn:2.4", `[sh, /scripts/up.sh]`, "/scripts"),
 		text: "set -e\nnft -f - <<EOF\ntable ip nat {\n  chain post {\n    type nat hook postrouting priority 100;\n    ip saddr 10.8.0.0/240 masquerade\n  }\n}\nEOF\nexec openvpn --dev tun --server 10.8.0.0 255.255.255.0\n",
 	}, "VPN405", "the command fails, and it translates nothing"},

@@ -221,7 +221,7 @@ var carriers = []carrying{
 			return "  " + key + ":\n" + strings.ReplaceAll(indented(text, "    "), "\n", "\n\n")
 		}),
 		fits: func(l language) bool {
-			return foldable(l) && !strings.ContainsAny(l.text[:1], "[{#") && !strings.Contains(l.text, "#") && !strings.Contains(l.text, ": ")
+			return foldable(l) && !strings.ContainsAny(l.text[:1], "[{#*") && !strings.Contains(l.text, "#") && !strings.Contains(l.text, ": ")
 		},
 	},
 	{name: "single quotes", fits: foldable, files: manifest("ConfigMap", "data", func(_ language, key, text string) string {

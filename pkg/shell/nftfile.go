@@ -43,10 +43,15 @@ func NFTRules(c *Command) (rules []*NFTRule, ok bool) {
 	return []*NFTRule{rule}, true
 }
 
-// NFTFile reads the text of a file of nft that a command loads; false when a
-// part of it stands elsewhere or makes no sense.
-func NFTFile(c *Command, text string) (rules []*NFTRule, whole bool) {
-	return nftText(c, text, commandPlace(c))
+// NFTFile reads the text of a file of nft that a command loads. What stands
+// elsewhere or makes no sense ends it: broken is the offset of that in the text, -1
+// for none.
+func NFTFile(c *Command, text string) (rules []*NFTRule, broken int) {
+	r := &nftReader{command: c, defined: map[string]string{}, loaded: true}
+	if broken = r.read(text, place{exact: true, arg: c.Arg}); broken >= 0 {
+		return nil, broken
+	}
+	return r.rules, -1
 }
 
 // commandPlace is that of words which stand in none of the command's.
@@ -64,6 +69,10 @@ type nftReader struct {
 	open    []nftBlock
 	words   []Word
 	rules   []*NFTRule
+	// opened are the offsets at which the open blocks begin.
+	opened []int
+	// loaded: the text is that of a file that the command loads.
+	loaded bool
 	// defined are the names of define, with their values.
 	defined map[string]string
 }
@@ -72,12 +81,24 @@ type nftReader struct {
 // makes no sense. at is where it stands.
 func nftText(c *Command, text string, at place) (rules []*NFTRule, whole bool) {
 	r := &nftReader{command: c, defined: map[string]string{}}
-	length := len(text)
+	if r.read(text, at) >= 0 {
+		return nil, false
+	}
+	return r.rules, true
+}
+
+// read reads a text that stands at a place; it returns the offset at which it makes
+// no sense, of a block that is not closed its head, and -1 for none.
+func (r *nftReader) read(text string, at place) (broken int) {
+	length, statement := len(text), 0
 	for text != "" {
+		if len(r.words) == 0 {
+			statement = length - len(text)
+		}
 		switch ch := text[0]; {
 		case ch == '\n' || ch == ';':
 			if !r.end() {
-				return nil, false
+				return statement
 			}
 			text = text[1:]
 		case ch == '#':
@@ -88,17 +109,18 @@ func nftText(c *Command, text string, at place) (rules []*NFTRule, whole bool) {
 		case strings.HasPrefix(text, "\\\n"):
 			text = text[2:]
 		case ch == '{' && r.opens():
+			r.opened = append(r.opened, statement)
 			text = text[1:]
 		case ch == '}':
 			if !r.end() || len(r.open) == 0 {
-				return nil, false
+				return statement
 			}
-			r.open = r.open[:len(r.open)-1]
+			r.open, r.opened = r.open[:len(r.open)-1], r.opened[:len(r.opened)-1]
 			text = text[1:]
 		default:
 			n := nftWord(text)
 			if n == 0 {
-				return nil, false
+				return statement
 			}
 			word := strings.Trim(text[:n], `"`)
 			begin := length - len(text) + strings.Index(text[:n], word)
@@ -106,11 +128,17 @@ func nftText(c *Command, text string, at place) (rules []*NFTRule, whole bool) {
 			if value, has := r.defined[strings.TrimPrefix(word, "$")]; has && strings.HasPrefix(word, "$") {
 				word = value
 			}
-			r.words = append(r.words, Word{Text: word, Known: !strings.Contains(word, "$"), Arg: at.arg, Start: start, End: end})
+			r.words = append(r.words, Word{Text: word, Known: !strings.Contains(word, "$"), Arg: at.arg, Start: start, End: end, Loaded: r.loaded})
 			text = text[n:]
 		}
 	}
-	return r.rules, r.end() && len(r.open) == 0
+	switch {
+	case !r.end():
+		return statement
+	case len(r.opened) > 0:
+		return r.opened[len(r.opened)-1]
+	}
+	return -1
 }
 
 // nftWord is the length of the word at the beginning: a quoted string, a set in
@@ -193,6 +221,8 @@ func (r *nftReader) end() bool {
 		return true
 	case len(r.open) == 0:
 		rule.read(words)
+	case r.open[len(r.open)-1].object == "table" && (words[0].Text == "chain" || words[0].Text == "set" || words[0].Text == "map"):
+		return false // its brace is missing
 	case r.open[len(r.open)-1].object != "chain":
 		return true
 	default:

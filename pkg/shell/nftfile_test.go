@@ -80,9 +80,9 @@ func TestNFTMatches(t *testing.T) {
 		{"jump killswitch", "unclear"},
 	} {
 		text := "table inet f {\n chain c {\n" + tt.rule + "\n}\n}\n"
-		rules, whole := NFTFile(&Command{}, text)
-		if !whole || len(rules) != 1 {
-			t.Fatalf("%s: %d rules, %v", tt.rule, len(rules), whole)
+		rules, broken := NFTFile(&Command{}, text)
+		if broken >= 0 || len(rules) != 1 {
+			t.Fatalf("%s: %d rules, %d", tt.rule, len(rules), broken)
 		}
 		m := rules[0].Matches()
 		var got []string

@@ -26,15 +26,18 @@ func Restores(c *Command) (file Word, ok bool) {
 	return Word{Text: "-", Known: true}, true
 }
 
-// Restored reads rules in the form of iptables-save that a command loads; false
-// for a line that makes no sense.
-func Restored(c *Command, text string) (rules []*IPTablesRule, whole bool) {
+// Restored reads rules in the form of iptables-save that a command loads; broken is
+// the offset of a line that makes no sense, -1 for none.
+func Restored(c *Command, text string) (rules []*IPTablesRule, broken int) {
 	program := "iptables"
 	if strings.HasPrefix(c.Name(), "ip6") {
 		program = "ip6tables"
 	}
-	table := ""
-	for line := range strings.SplitSeq(text, "\n") {
+	table, next := "", 0
+	for line := range strings.Lines(text) {
+		at := next // the offset of what is left of the line
+		next += len(line)
+		at += len(line) - len(strings.TrimLeft(line, " \t\r\n"))
 		line = strings.TrimSpace(line)
 		switch {
 		case line == "" || line[0] == '#' || line == "COMMIT":
@@ -43,11 +46,11 @@ func Restored(c *Command, text string) (rules []*IPTablesRule, whole bool) {
 			table = line[1:]
 			continue
 		case table == "":
-			return nil, false
+			return nil, at
 		case line[0] == ':':
 			fields := strings.Fields(line[1:])
 			if len(fields) < 2 {
-				return nil, false
+				return nil, at
 			}
 			if fields[1] != "-" {
 				rules = append(rules, &IPTablesRule{
@@ -57,21 +60,27 @@ func Restored(c *Command, text string) (rules []*IPTablesRule, whole bool) {
 			continue
 		}
 		if line[0] == '[' { // counters
-			_, line, _ = strings.Cut(line, "]")
+			counters, rest, _ := strings.Cut(line, "]")
+			at, line = at+len(counters)+len("]"), rest
 		}
-		parsed := Parse(program + " -t " + table + " " + line)
+		head := program + " -t " + table + " "
+		parsed := Parse(head + line)
 		if parsed.Err != nil || len(parsed.Commands) != 1 {
-			return nil, false
+			return nil, at
 		}
 		rule, ok := IPTables(parsed.Commands[0])
 		if !ok || rule.Op == "" {
-			return nil, false
+			return nil, at
 		}
 		rule.Command = c
 		for _, m := range []*Match{&rule.Source, &rule.Destination, &rule.Out} {
-			m.Arg, m.Start, m.End = c.Arg, 0, 0 // it stands in no word of the command
+			m.Arg, m.Loaded = c.Arg, true
+			m.Start, m.End = m.Start-len(head)+at, m.End-len(head)+at
 		}
 		rules = append(rules, rule)
 	}
-	return rules, len(rules) > 0
+	if len(rules) == 0 {
+		return nil, 0
+	}
+	return rules, -1
 }

@@ -94,6 +94,8 @@ type Word struct {
 	// Arg is the element of the argument vector in which the offsets count.
 	Arg        int
 	Start, End int
+	// Loaded: the offsets count in the text of a file that the command loads.
+	Loaded bool
 
 	// several: an unknown value that may be any number of words: $X without
 	// quotes, "$@".
