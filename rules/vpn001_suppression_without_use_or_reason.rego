@@ -17,6 +17,7 @@
 #   fires: |
 #     - a suppression has no reason, or names no rule
 #     - it names a rule that does not exist; for a likely typo the nearest rule is named
+#     - its word is misspelt, or another tool's: `vpnlint:disable VPN303`, `vpnlint.dev/ignored`
 #     - the rule ran and found nothing at the comment's place, about the annotation's object, or in the
 #       entry's files
 #     - it names VPN001, which cannot be suppressed

@@ -2,14 +2,23 @@ package suppress
 
 import (
 	"path"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/vpnlint/vpnlint/pkg/source"
+	"github.com/vpnlint/vpnlint/pkg/suggest"
 )
 
 // marker is what a comment that suppresses starts with.
 const marker = "vpnlint:ignore"
+
+// nearMarker is the start of a comment that may be meant for a marker: the word
+// behind vpnlint's name and a rule's id behind that.
+var nearMarker = regexp.MustCompile(`^(?i)vpnlint\s*[:=_-]\s*([a-z]+)(?:[-_](?:next-?|this-?)?line)?[:=]?\s*(vpn[-_]?[0-9]\w*)`)
+
+// meantWords are what other tools write, and what the marker's own word is misspelt as.
+var meantWords = []string{"ignore", "disable", "skip", "nolint", "noqa", "allow", "suppress", "off"}
 
 // comment is a suppressing comment of a text:
 //
@@ -18,7 +27,9 @@ const marker = "vpnlint:ignore"
 type comment struct {
 	rules  []string
 	reason string
-	span   source.Span
+	// instead is what stands where the marker and the rule should, "" where they do.
+	instead string
+	span    source.Span
 	// governs are the lines it speaks of: its own and, when it stands alone, the
 	// next line that is no comment.
 	governs [2]int
@@ -30,7 +41,7 @@ type comment struct {
 // action is no comment; what stands in a block scalar is one if the language
 // there has such comments.
 func comments(f *source.File) []comment {
-	if !strings.Contains(f.Text(), marker) {
+	if !strings.Contains(f.Text(), "pnlint") && !strings.Contains(f.Text(), "PNLINT") {
 		return nil
 	}
 	var (
@@ -76,10 +87,15 @@ func comments(f *source.File) []comment {
 // parseComment reads the text of a comment, with or without its own signs.
 func parseComment(text string) (comment, bool) {
 	text = strings.TrimLeft(text, "#{-/* \t")
-	text, ok := strings.CutPrefix(text, marker)
-	if !ok || text != "" && !isBlank(text[0]) {
-		return comment{}, false
+	after, ok := strings.CutPrefix(text, marker)
+	if !ok || after != "" && !isBlank(after[0]) {
+		near := nearMarker.FindStringSubmatch(text)
+		if len(near) == 0 || suggest.Nearest(near[1], meantWords) == "" {
+			return comment{}, false
+		}
+		return comment{rules: []string{near[2]}, instead: near[0]}, true
 	}
+	text = after
 	if inside, _, ok := strings.Cut(text, "*/"); ok {
 		text = inside
 	}

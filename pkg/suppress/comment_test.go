@@ -1,6 +1,7 @@
 package suppress
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -52,6 +53,14 @@ func TestComments(t *testing.T) {
 		"Markdown":                   {"README.md: |\n  # vpnlint:ignore A1 -- x\n", nil},
 		"a list item's scalar":       {"- b: |\n    x\n  c: 1 # vpnlint:ignore A1 -- x\n", []string{"3:8-32 A1 (x) 3"}},
 		"a tagged scalar":            {"a: !!str |2\n    # vpnlint:ignore A1 -- x\n    y\n", []string{"2:5-29 A1 (x) 2,3"}},
+		"a misspelt word":            {"a: 1 # vpnlint:ignroe VPN303 -- x\n", []string{"1:6-34 VPN303 instead of vpnlint:ignroe VPN303 () 1"}},
+		"a blank after the colon":    {"# vpnlint: ignore VPN303 -- x\na: 1\n", []string{"1:1-30 VPN303 instead of vpnlint: ignore VPN303 () 1,2"}},
+		"a dash for the colon":       {"a: 1 # vpnlint-ignore VPN303 -- x\n", []string{"1:6-34 VPN303 instead of vpnlint-ignore VPN303 () 1"}},
+		"another tool's word":        {"# vpnlint:disable-next-line=VPN303\na: 1\n", []string{"1:1-35 VPN303 instead of vpnlint:disable-next-line=VPN303 () 1,2"}},
+		"in capitals":                {"a: 1 # VPNLINT:IGNORE VPN303 -- x\n", []string{"1:6-34 VPN303 instead of VPNLINT:IGNORE VPN303 () 1"}},
+		"a colon behind the marker":  {"a: 1 # vpnlint:ignore: VPN303 -- x\n", []string{"1:6-35 VPN303 instead of vpnlint:ignore: VPN303 () 1"}},
+		"no blank":                   {"a: 1 # vpnlint:ignoreVPN303 -- x\n", []string{"1:6-33 VPN303 instead of vpnlint:ignoreVPN303 () 1"}},
+		"words about a rule":         {"# vpnlint: see VPN303 of its pages\n# vpnlint ignores VPN303 here\n# vpnlint:VPN303 is right\na: 1\n", nil},
 		"a pipe in an action":        {"a: {{ toYaml .x |\n  indent 2 }}\nb: 1 # vpnlint:ignore A1 -- x\n", []string{"3:6-30 A1 (x) 3"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -61,8 +70,12 @@ func TestComments(t *testing.T) {
 				if c.governs[1] > 0 {
 					governs += fmt.Sprint(",", c.governs[1])
 				}
+				rules := strings.Join(c.rules, ",")
+				if c.instead != "" {
+					rules += " instead of " + c.instead
+				}
 				got = append(got, fmt.Sprintf("%d:%d-%d %s (%s) %s", c.span.Start.Line, c.span.Start.Column, c.span.End.Column,
-					strings.Join(c.rules, ","), c.reason, governs))
+					rules, c.reason, governs))
 			}
 			if !slices.Equal(got, tc.want) {
 				t.Errorf("got  %q\nwant %q", got, tc.want)
@@ -84,7 +97,7 @@ func FuzzComments(f *testing.F) {
 		file := source.NewFile("a.yaml", text)
 		for _, c := range comments(file) {
 			from, to := file.Offset(c.span.Start), file.Offset(c.span.End)
-			if from >= to || !strings.Contains(text[from:to], marker) {
+			if from >= to || !strings.Contains(text[from:to], cmp.Or(c.instead, marker)) {
 				t.Errorf("%v holds %q", c.span, text[from:to])
 			}
 			if c.governs[0] != c.span.Start.Line || c.governs[1] != 0 && (c.governs[1] <= c.governs[0] || c.governs[1] > file.Lines()) {

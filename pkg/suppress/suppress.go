@@ -4,6 +4,7 @@
 package suppress
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,7 +20,10 @@ const Rule = "VPN001"
 // annotation is the annotation of an object, or of its pod template, that
 // suppresses findings about the object, and about what it installs if it is a
 // GitOps object: "VPN301: reason; VPN304: reason".
-const annotation = "vpnlint.dev/ignore"
+const annotation = annotationDomain + "ignore"
+
+// annotationDomain starts the keys of all annotations that vpnlint reads.
+const annotationDomain = "vpnlint.dev/"
 
 // How a finding can be suppressed.
 const (
@@ -46,15 +50,21 @@ type directive struct {
 	by     string
 	rules  []string
 	reason string
-	at     source.Location
-	object finding.ObjectName // of an annotation
-	glob   string             // of an entry
-	covers func(file string) bool
-	within func(path string) bool
+	// instead is what stands where the word that suppresses should, "" where it does.
+	instead string
+	at      source.Location
+	object  finding.ObjectName // of an annotation
+	glob    string             // of an entry
+	covers  func(file string) bool
+	within  func(path string) bool
 }
 
 // valid reports whether d says enough to suppress anything.
-func (d *directive) valid() bool { return d.reason != "" && len(d.rules) > 0 }
+func (d *directive) valid() bool { return d.reason != "" && len(d.rules) > 0 && d.instead == "" }
+
+// maxReason bounds what is kept of a reason, in runes: every suppressed finding
+// repeats it.
+const maxReason = 1000
 
 // Set holds all suppressions of a run. It is immutable.
 type Set struct {
@@ -88,7 +98,7 @@ func New(files map[string]*source.File, objects []*source.Object, entries []Entr
 	for _, name := range names {
 		for _, c := range comments(files[name]) {
 			i := s.add(directive{
-				by: byComment, rules: c.rules, reason: c.reason,
+				by: byComment, rules: c.rules, reason: c.reason, instead: c.instead,
 				at: source.Location{File: name, Span: c.span, Precision: source.Exact},
 			})
 			for _, n := range c.governs {
@@ -124,8 +134,25 @@ func New(files map[string]*source.File, objects []*source.Object, entries []Entr
 }
 
 func (s *Set) add(d directive) int {
+	d.reason = clip(d.reason, maxReason)
+	for i, id := range d.rules {
+		d.rules[i] = clip(id, maxID)
+	}
 	s.directives = append(s.directives, d)
 	return len(s.directives) - 1
+}
+
+// maxID bounds what messages repeat of the id of a rule, in runes.
+const maxID = 60
+
+func clip(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return text
 }
 
 // Empty reports whether nobody suppresses anything, so that there is nothing to apply
@@ -140,38 +167,43 @@ func (s *Set) annotations(o *source.Object) {
 		{"spec", "jobTemplate", "metadata"},
 		{"spec", "jobTemplate", "spec", "template", "metadata"},
 	} {
-		keys = append(slices.Clip(keys), "annotations", annotation)
-		text, ok := stringAt(o.Tree, keys)
-		if !ok {
-			continue // what is no string is refused by the API server
-		}
-		ref := o.Ref(keys...)
-		for _, item := range parseAnnotation(text) {
-			d := directive{
-				by: byAnnotation, rules: item.rules, reason: item.reason,
-				at:     o.Origin.Locate(ref.Within(item.start, item.end)).Primary,
-				object: finding.ObjectName{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name},
+		notes := annotationsAt(o.Tree, keys)
+		for _, key := range slices.Sorted(maps.Keys(notes)) {
+			text, ok := notes[key].(string)
+			if !ok { // the API server refuses it
+				continue
 			}
-			// Several value sets show one object: its annotation is one.
-			same := func(i int) bool { return s.directives[i].at == d.at && slices.Equal(s.directives[i].rules, d.rules) }
-			if !slices.ContainsFunc(s.annotated[o.ID], same) {
-				s.annotated[o.ID] = append(s.annotated[o.ID], s.add(d))
+			instead := ""
+			if key != annotation {
+				word, ours := strings.CutPrefix(key, annotationDomain)
+				if !ours || suggest.Nearest(word, meantWords) == "" {
+					continue
+				}
+				instead = key
+			}
+			ref := o.Ref(append(slices.Clip(keys), "annotations", key)...)
+			for _, item := range parseAnnotation(text) {
+				d := directive{
+					by: byAnnotation, rules: item.rules, reason: item.reason, instead: instead,
+					at:     o.Origin.Locate(ref.Within(item.start, item.end)).Primary,
+					object: finding.ObjectName{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name},
+				}
+				// Several value sets show one object: its annotation is one.
+				same := func(i int) bool { return s.directives[i].at == d.at && slices.Equal(s.directives[i].rules, d.rules) }
+				if !slices.ContainsFunc(s.annotated[o.ID], same) {
+					s.annotated[o.ID] = append(s.annotated[o.ID], s.add(d))
+				}
 			}
 		}
 	}
 }
 
-func stringAt(tree map[string]any, keys []string) (string, bool) {
-	var value any = tree
-	for _, key := range keys {
-		m, ok := value.(map[string]any)
-		if !ok {
-			return "", false
-		}
-		value = m[key]
+// annotationsAt returns the annotations of the metadata that the keys lead to.
+func annotationsAt(tree map[string]any, keys []string) map[string]any {
+	for _, key := range append(slices.Clip(keys), "annotations") {
+		tree, _ = tree[key].(map[string]any)
 	}
-	text, ok := value.(string)
-	return text, ok
+	return tree
 }
 
 // item is one part of an annotation; start and end are its bytes.
@@ -321,6 +353,13 @@ func (s *Set) complaints(i int, used map[Use]bool, run Run) []string {
 	}
 	if at := headStart.FindString(d.reason); len(d.rules) == 0 && d.by == byAnnotation && at != "" {
 		return []string{"the annotation suppresses nothing of " + at + ": write \"" + at + ": reason\""}
+	}
+	if d.instead != "" {
+		right := marker + " " + strings.ToUpper(d.rules[0])
+		if d.by == byAnnotation {
+			right = annotation
+		}
+		return []string{"the " + noun + " suppresses nothing: write \"" + right + "\" for \"" + d.instead + "\""}
 	}
 	if len(d.rules) == 0 {
 		return []string{"the " + noun + " names no rule, so it suppresses nothing"}

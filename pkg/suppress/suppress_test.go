@@ -3,6 +3,7 @@ package suppress
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/vpnlint/vpnlint/pkg/finding"
@@ -22,6 +23,10 @@ func place(file string, line int) source.Location {
 }
 
 func annotated(text any, keys ...string) *source.Object {
+	return annotatedBy(annotation, text, keys...)
+}
+
+func annotatedBy(annotation string, text any, keys ...string) *source.Object {
 	tree := map[string]any{"annotations": map[string]any{annotation: text}}
 	for _, key := range slices.Backward(keys) {
 		tree = map[string]any{key: tree}
@@ -143,19 +148,31 @@ func TestComplaints(t *testing.T) {
 				"135 there is no rule vpn-304 (the nearest is VPN304), so the annotation suppresses nothing of it",
 			},
 		},
-		"itself":           {set: comment("VPN001 -- x"), want: []string{"1 VPN001 is about suppressions and cannot be suppressed"}},
-		"a typing error":   {set: comment("VPN3O1 -- x"), want: []string{"1 there is no rule VPN3O1 (the nearest is VPN301), so the comment suppresses nothing of it"}},
-		"in lower case":    {set: comment("vpn301 -- x"), want: []string{"1 there is no rule vpn301 (the nearest is VPN301), so the comment suppresses nothing of it"}},
-		"by its name":      {set: comment("sidecar-on-host-network -- x"), want: []string{"1 there is no rule sidecar-on-host-network (the nearest is VPN301), so the comment suppresses nothing of it"}},
-		"all rules":        {set: comment("* -- x"), want: []string{"1 there is no rule *, so the comment suppresses nothing of it"}},
-		"far from any":     {set: comment("VPN99999 -- x"), want: []string{"1 there is no rule VPN99999, so the comment suppresses nothing of it"}},
-		"of other rules":   {set: comment("TEAM77 -- x")},
-		"of an own rule":   {set: comment("ACME1 -- x"), want: []string{"1 ACME1 " + nothingHere}},
-		"a rule not run":   {set: comment("VPN301 -- x"), run: Run{Off: map[string]bool{"VPN301": true}}},
-		"a file not seen":  {set: comment("VPN301 -- x"), run: Run{Unseen: func(file, rule string) bool { return file == "a.yaml" && rule == "VPN301" }}},
-		"an annotation":    {set: New(nil, []*source.Object{annotated("VPN301: x", "metadata")}, nil), want: []string{"100 VPN301 finds nothing about Deployment a/b: the annotation suppresses nothing now, and would hide what comes"}},
-		"one without text": {set: New(nil, []*source.Object{annotated("", "metadata")}, nil), want: []string{"100 the annotation names no rule, so it suppresses nothing"}},
-		"the same twice":   {set: New(nil, []*source.Object{annotated("VPN301", "metadata"), annotated("VPN301", "metadata")}, nil), want: []string{"100 the annotation gives no reason, so it does not suppress VPN301"}},
+		"a misspelt comment": {
+			set:  New(texts("a.yaml", "a: 1 # vpnlint:ignroe VPN301 -- x\n"), nil, nil),
+			said: []finding.Finding{about("VPN301", 1)},
+			want: []string{"1 the comment suppresses nothing: write \"vpnlint:ignore VPN301\" for \"vpnlint:ignroe VPN301\""},
+		},
+		"a misspelt annotation": {
+			set:  New(nil, []*source.Object{annotatedBy("vpnlint.dev/ignroe", "VPN301: x", "metadata")}, nil),
+			said: []finding.Finding{about("VPN301", 1)},
+			want: []string{"100 the annotation suppresses nothing: write \"vpnlint.dev/ignore\" for \"vpnlint.dev/ignroe\""},
+		},
+		"an annotation that suppresses nothing": {set: New(nil, []*source.Object{annotatedBy("vpnlint.dev/node-scope", "VPN301: x", "metadata")}, nil)},
+		"an annotation of others":               {set: New(nil, []*source.Object{annotatedBy("example.com/ignroe", "VPN301: x", "metadata")}, nil)},
+		"itself":                                {set: comment("VPN001 -- x"), want: []string{"1 VPN001 is about suppressions and cannot be suppressed"}},
+		"a typing error":                        {set: comment("VPN3O1 -- x"), want: []string{"1 there is no rule VPN3O1 (the nearest is VPN301), so the comment suppresses nothing of it"}},
+		"in lower case":                         {set: comment("vpn301 -- x"), want: []string{"1 there is no rule vpn301 (the nearest is VPN301), so the comment suppresses nothing of it"}},
+		"by its name":                           {set: comment("sidecar-on-host-network -- x"), want: []string{"1 there is no rule sidecar-on-host-network (the nearest is VPN301), so the comment suppresses nothing of it"}},
+		"all rules":                             {set: comment("* -- x"), want: []string{"1 there is no rule *, so the comment suppresses nothing of it"}},
+		"far from any":                          {set: comment("VPN99999 -- x"), want: []string{"1 there is no rule VPN99999, so the comment suppresses nothing of it"}},
+		"of other rules":                        {set: comment("TEAM77 -- x")},
+		"of an own rule":                        {set: comment("ACME1 -- x"), want: []string{"1 ACME1 " + nothingHere}},
+		"a rule not run":                        {set: comment("VPN301 -- x"), run: Run{Off: map[string]bool{"VPN301": true}}},
+		"a file not seen":                       {set: comment("VPN301 -- x"), run: Run{Unseen: func(file, rule string) bool { return file == "a.yaml" && rule == "VPN301" }}},
+		"an annotation":                         {set: New(nil, []*source.Object{annotated("VPN301: x", "metadata")}, nil), want: []string{"100 VPN301 finds nothing about Deployment a/b: the annotation suppresses nothing now, and would hide what comes"}},
+		"one without text":                      {set: New(nil, []*source.Object{annotated("", "metadata")}, nil), want: []string{"100 the annotation names no rule, so it suppresses nothing"}},
+		"the same twice":                        {set: New(nil, []*source.Object{annotated("VPN301", "metadata"), annotated("VPN301", "metadata")}, nil), want: []string{"100 the annotation gives no reason, so it does not suppress VPN301"}},
 		"an entry without a reason": {
 			set:  New(nil, nil, []Entry{{Rule: "VPN301", Path: "lab/**", At: place("plan.yaml", 9)}}),
 			want: []string{"9 the entry gives no reason, so it does not suppress VPN301"},
@@ -217,4 +234,13 @@ func FuzzAnnotation(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Every suppressed finding repeats the reason.
+func TestALongReasonIsCut(t *testing.T) {
+	set := New(texts("a.yaml", "a: 1 # vpnlint:ignore VPN301 -- "+strings.Repeat("ü", 2*maxReason)+"\n"), nil, nil)
+	got, _ := set.Of(about("VPN301", 1))
+	if got == nil || got.Reason != strings.Repeat("ü", maxReason-1)+"…" {
+		t.Errorf("got %v", got)
+	}
 }
