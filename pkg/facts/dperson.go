@@ -75,7 +75,10 @@ func (r *tunnelReader) getopts(withValue string) []option {
 			continue
 		}
 		for j := 1; j < len(text); j++ {
-			if !strings.ContainsRune(withValue, rune(text[j])) {
+			if strings.IndexByte(withValue, text[j]) < 0 {
+				if strings.IndexByte(text[1:j], text[j]) >= 0 { // said before, in the same word
+					continue
+				}
 				out = append(out, option{text[j], words[i].value})
 				continue
 			}

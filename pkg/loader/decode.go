@@ -747,22 +747,30 @@ func (d *decoder) notObject(root *yaml.Node, doc *document, something bool) {
 
 const noAPIVersion = " without an apiVersion"
 
+// podSpecs are the keys that lead to the pod spec of a workload.
+var podSpecs = map[string][]string{
+	"Pod": {"spec"}, "Deployment": {"spec", "template", "spec"}, "StatefulSet": {"spec", "template", "spec"},
+	"DaemonSet": {"spec", "template", "spec"}, "ReplicaSet": {"spec", "template", "spec"}, "Job": {"spec", "template", "spec"},
+	"CronJob": {"spec", "jobTemplate", "spec", "template", "spec"},
+}
+
+// mapAt returns the mapping that the keys lead to, nil for none.
+func mapAt(tree map[string]any, keys []string) map[string]any {
+	for _, key := range keys {
+		tree, _ = tree[key].(map[string]any)
+	}
+	return tree
+}
+
 // nearlyWorkload notes what is a workload but for its apiVersion: whoever wrote it
 // takes it for one, and the API server does not.
 func (d *decoder) nearlyWorkload(tree map[string]any, root *yaml.Node, doc *document) {
 	kind, _ := tree["kind"].(string)
-	lead, ok := map[string][]string{
-		"Pod": {"spec"}, "Deployment": {"spec", "template", "spec"}, "StatefulSet": {"spec", "template", "spec"},
-		"DaemonSet": {"spec", "template", "spec"}, "ReplicaSet": {"spec", "template", "spec"}, "Job": {"spec", "template", "spec"},
-		"CronJob": {"spec", "jobTemplate", "spec", "template", "spec"},
-	}[kind]
+	lead, ok := podSpecs[kind]
 	if _, has := tree["apiVersion"]; has || !ok || d.unit.kind != source.Manifest {
 		return
 	}
-	pod := tree
-	for _, key := range lead {
-		pod, _ = pod[key].(map[string]any)
-	}
+	pod := mapAt(tree, lead)
 	if containers, _ := pod["containers"].([]any); len(containers) == 0 {
 		return
 	}

@@ -392,36 +392,63 @@ func (l *load) run(ctx context.Context, jobs []job) {
 	}
 }
 
-// maxName bounds the length in bytes of an object's name and namespace. The API
-// server takes 253 and 63 of nearly all kinds; messages and commands repeat them.
+// maxName bounds the length in bytes of the names of an object, its namespace and
+// what its pod has by name. The API server takes 253 and 63 of nearly all kinds;
+// messages and commands repeat them.
 const maxName = 1024
 
-// dropLongNames takes away the objects whose names are too long, and says so.
+// longName is a name that is longer than maxName.
+type longName struct {
+	ref         source.Ref
+	what        string // which name, for messages
+	bytes, most int    // how long it is, and what Kubernetes takes
+}
+
+// tooLong returns the first name of an object that is too long.
+func tooLong(o *source.Object) (longName, bool) {
+	switch {
+	case len(o.Namespace) > maxName:
+		return longName{source.Ref{}.Child("metadata", "namespace"), "namespace", len(o.Namespace), validation.DNS1123LabelMaxLength}, true
+	case len(o.Name) > maxName:
+		return longName{source.Ref{}.Child("metadata", "name"), "name", len(o.Name), validation.DNS1123SubdomainMaxLength}, true
+	}
+	lead, ok := podSpecs[o.Kind]
+	if !ok {
+		return longName{}, false
+	}
+	pod := mapAt(o.Tree, lead)
+	for _, list := range []struct{ key, what string }{
+		{"containers", "container"}, {"initContainers", "init container"}, {"volumes", "volume"},
+	} {
+		items, _ := pod[list.key].([]any)
+		for i, item := range items {
+			m, _ := item.(map[string]any)
+			if name, _ := m["name"].(string); len(name) > maxName {
+				ref := source.Ref{}.Child(lead...).Child(list.key, strconv.Itoa(i), "name")
+				return longName{ref, fmt.Sprintf("%s %d's name", list.what, i+1), len(name), validation.DNS1123LabelMaxLength}, true
+			}
+		}
+	}
+	return longName{}, false
+}
+
+// dropLongNames takes away the objects with names that are too long, and says so.
 func (o *outcome) dropLongNames() {
 	keep := func(objects []*source.Object) []*source.Object {
-		tooLong := func(x *source.Object) bool { return len(x.Name) > maxName || len(x.Namespace) > maxName }
-		if !slices.ContainsFunc(objects, tooLong) {
-			return objects
-		}
-		kept := make([]*source.Object, 0, len(objects))
-		for _, x := range objects {
-			if !tooLong(x) {
-				kept = append(kept, x)
-				continue
+		return slices.DeleteFunc(slices.Clone(objects), func(x *source.Object) bool {
+			long, is := tooLong(x)
+			if !is {
+				return false
 			}
-			field, text, most := "name", x.Name, validation.DNS1123SubdomainMaxLength
-			if len(x.Namespace) > len(text) {
-				field, text, most = "namespace", x.Namespace, validation.DNS1123LabelMaxLength
-			}
-			at := x.Origin.Locate(source.Ref{}.Child("metadata", field)).Primary
+			at := x.Origin.Locate(long.ref).Primary
 			o.gaps = append(o.gaps, finding.Gap{
 				Kind: finding.Unreadable, File: at.File, Line: at.Span.Start.Line,
 				What:        "an object was not read",
-				Why:         fmt.Sprintf("its %s has %d bytes, and Kubernetes takes %d at most; give it a shorter one", field, len(text), most),
+				Why:         fmt.Sprintf("its %s has %d bytes, and Kubernetes takes %d at most; give it a shorter one", long.what, long.bytes, long.most),
 				Consequence: "whatever it declares is missing from this report",
 			})
-		}
-		return kept
+			return true
+		})
 	}
 	o.objects = keep(o.objects)
 	for i := range o.sets {
