@@ -106,16 +106,18 @@ nothing(ipv4) := sprintf("nothing turns IPv4 forwarding on in the pod that the o
 	ipv4.field != ""
 }
 
-related(ipv4) := array.concat(
+related(ipv4) := array.flatten([
 	[{"ref": ipv4.turned_off_ref, "says": "forwarding is turned off in every pod of the cluster here"} |
 		ipv4.turned_off == "present"
 	],
 	[{"ref": e.ref, "says": sprintf("%s: %s", [e.says, why(e)])} |
 		some e in ipv4.evidence
+		e.how != "container-sysctl"
 		e.value == "1"
 		e.effective == "absent"
 	],
-)
+	pods.misplaced(ipv4),
+])
 
 why(e) := "without effect, for the container may not write it" if e.how != "kubectl-exec"
 

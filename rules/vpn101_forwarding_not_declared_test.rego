@@ -61,6 +61,18 @@ test_fires_when_the_image_may_not_write_it if {
 	}]
 }
 
+test_names_sysctls_of_a_container if {
+	found := vpn101.findings with input as with_ipv4({"evidence": [testing.evidence({
+		"how": "container-sysctl", "effective": "absent", "ref": testing.ref("/sysctls/0"),
+		"says": "net.ipv4.ip_forward=1",
+	})]})
+	some f in found
+	f.related == [{
+		"ref": testing.ref("/sysctls/0"),
+		"says": "net.ipv4.ip_forward=1: without effect, for a container's securityContext has no sysctls; a pod's has",
+	}]
+}
+
 test_fires_when_no_container_is_recognised if {
 	found := vpn101.findings with input as testing.pods([testing.pod({"containers": []})])
 	count(found) == 1

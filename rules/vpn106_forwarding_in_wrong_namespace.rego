@@ -103,7 +103,7 @@ fate(pod, found) := sprintf(
 # Another rule speaks of what the pod itself tries.
 sets_itself(pod) if {
 	some evidence in pod.forwarding.ipv4.evidence
-	evidence.how != "kubectl-exec"
+	not evidence.how in {"kubectl-exec", "container-sysctl"}
 	evidence.value == "1"
 }
 

@@ -55,7 +55,10 @@ findings contains finding if {
 			[text.containers(carriers), carry(carriers), text.set_list({p.prefix | some p in found})],
 		),
 		"containers": pods.data_plane(pod),
-		"related": [{"ref": p.ref, "says": sprintf("%s is IPv6", [p.prefix])} | some p in found; places.written(p.ref)],
+		"related": array.concat(
+			[{"ref": p.ref, "says": sprintf("%s is IPv6", [p.prefix])} | some p in found; places.written(p.ref)],
+			pods.misplaced(pod.forwarding.ipv6),
+		),
 		"missing": ["ipv6", "conf.all.forwarding", "conf/all/forwarding"],
 		"verify": pods.gateway_checks(pod),
 	}

@@ -15,6 +15,20 @@ test_fires_for_a_pool if {
 	contains(f.message, "carries IPv6 (fd00:8::/64)")
 }
 
+test_names_sysctls_of_a_container if {
+	evidence := [testing.evidence({
+		"how": "container-sysctl", "effective": "absent", "ref": testing.ref("/sysctls/0"),
+		"says": "net.ipv6.conf.all.forwarding=1",
+	})]
+	found := vpn108.findings with input as testing.pods([testing.pod({
+		"tunnels": [testing.tunnel(object.union({"side": "server"}, six))],
+		"forwarding": object.union(testing.forwarding([]), {"ipv6": object.union(testing.forwarding([]).ipv6, {"evidence": evidence})}),
+	})])
+	some f in found
+	some note in f.related
+	note.ref == testing.ref("/sysctls/0")
+}
+
 test_fires_for_an_address if {
 	count(vpn108.findings) == 1 with input as gateway({"addresses": testing.prefixes(["fd00:8::1/128"])})
 }

@@ -39,6 +39,7 @@
 package vpnlint.rules.vpn309
 
 import data.vpnlint.lib.places
+import data.vpnlint.lib.pods
 import data.vpnlint.lib.text
 
 findings contains finding if {
@@ -108,17 +109,23 @@ tried(pod) := sprintf(" (%s fails without the privilege)", [text.set_list(failin
 
 tried(pod) := "" if count(failing(pod)) == 0
 
-failing(pod) := {e.says | some e in pod.src_valid_mark.evidence; e.how != "image"; e.effective == "absent"; e.value == "1"}
+failing(pod) := {e.says |
+	some e in pod.src_valid_mark.evidence
+	not e.how in {"image", "container-sysctl"}
+	e.effective == "absent"
+	e.value == "1"
+}
 
-related(pod, tunnel) := array.concat(
+related(pod, tunnel) := array.flatten([
 	[{"ref": tunnel.routes.ref, "says": sprintf("the default route is made here: %s", [tunnel.routes.why])} |
 		places.written(tunnel.routes.ref)
 		tunnel.routes.ref != tunnel.container_ref
 	],
 	[{"ref": e.ref, "says": sprintf("this cannot set it: %s", [e.says])} |
 		some e in pod.src_valid_mark.evidence
-		e.how != "image"
+		not e.how in {"image", "container-sysctl"}
 		e.effective == "absent"
 		places.written(e.ref)
 	],
-)
+	pods.misplaced(pod.src_valid_mark),
+])

@@ -39,6 +39,17 @@ test_fires_when_the_writer_is_not_privileged if {
 	count(f.related) == 2
 }
 
+test_names_sysctls_of_a_container if {
+	found := vpn309.findings with input as with_tunnel(
+		{"src_valid_mark": testing.sysctls("absent", [testing.evidence({"how": "container-sysctl", "says": "net.ipv4.conf.all.src_valid_mark=1", "effective": "absent"})])},
+		{"mark_write": "never"},
+	)
+	count(found) == 1
+	some f in found
+	not contains(f.message, "fails without the privilege")
+	contains(f.related[1].says, "a container's securityContext has no sysctls")
+}
+
 test_fires_as_error_when_wg_quick_aborts if {
 	found := vpn309.findings with input as with_tunnel(unset, {"mark_write": "always"})
 	{f.severity | some f in found} == {"error"}

@@ -21,6 +21,7 @@ func readForwarding(p *podView) {
 	r.attachments()
 	r.podSysctls()
 	for _, c := range p.containers {
+		r.containerSysctls(c)
 		r.container(c)
 	}
 	p.pod.Forwarding.IPv4 = r.family(forward4)

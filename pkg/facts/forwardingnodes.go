@@ -92,3 +92,19 @@ func (r *forwardingReader) podSysctls() {
 		r.write(set, text, timed{ForwardEvidence: e, at: -1})
 	}
 }
+
+// containerSysctls reads the sysctls of a container's securityContext: Kubernetes
+// has no such field, so they set nothing (FG D2.6).
+func (r *forwardingReader) containerSysctls(c *containerView) {
+	for _, s := range c.spec.get("securityContext", "sysctls").items() {
+		set := sysctlOf(s.get("name").text())
+		if set.knob == noKnob {
+			continue
+		}
+		text, _ := s.get("value").scalar()
+		r.write(set, text, timed{at: -1, ForwardEvidence: ForwardEvidence{
+			How: "container-sysctl", Value: text, Container: c.c.Name, Ref: s.ref(), Says: s.get("name").text() + "=" + text,
+			Effective: Absent, When: "before",
+		}})
+	}
+}

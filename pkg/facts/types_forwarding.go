@@ -45,9 +45,10 @@ type SysctlEvidence struct {
 
 // ForwardEvidence is one attempt to set forwarding, or another sysctl.
 type ForwardEvidence struct {
-	// How: pod-sysctl | script | hook | config-hook | image | host-network | node | cni | plan | kubectl-exec
+	// How: pod-sysctl | container-sysctl | script | hook | config-hook | image | host-network | node | cni | plan | kubectl-exec
 	// (script: command/args or a mounted script; hook: lifecycle; config-hook:
-	// PostUp of a WireGuard configuration or an env of the image that runs one).
+	// PostUp of a WireGuard configuration or an env of the image that runs one;
+	// container-sysctl: in a container's securityContext, which has no such field).
 	How       string     `json:"how"`
 	Value     string     `json:"value"` // "0" or "1"
 	Container string     `json:"container"`

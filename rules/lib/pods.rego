@@ -144,3 +144,11 @@ carried(pod) := [v |
 
 # The networks that it carries these VPNs for.
 planned(pod) := [d | some v in carried(pod); some d in v.destinations; not endswith(d.prefix, "/0"); not endswith(d.prefix, "/1")]
+
+# Notes on sysctls in a container's securityContext, where Kubernetes has no such field.
+misplaced(sysctl) := [{"ref": e.ref, "says": says} |
+	some e in sysctl.evidence
+	e.how == "container-sysctl"
+	e.value == "1"
+	says := sprintf("%s: without effect, for a container's securityContext has no sysctls; a pod's has", [e.says])
+]
