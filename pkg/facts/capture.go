@@ -204,6 +204,12 @@ func suggest(t *Tunnel, missing []string) string {
 			lines = append(lines, "PostUp = "+hookBypass(t, m))
 		}
 		return strings.Join(lines, "\n")
+	case key == scriptBypass:
+		lines := make([]string, 0, len(missing))
+		for _, m := range missing {
+			lines = append(lines, hookBypass(t, m))
+		}
+		return strings.Join(lines, "\n")
 	case key == openVPNRouteBypass:
 		lines := make([]string, 0, len(missing))
 		for _, m := range missing {

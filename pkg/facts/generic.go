@@ -16,8 +16,13 @@ func (r *tunnelReader) read() {
 	r.defaults()
 	r.decideSide()
 	r.settings()
-	r.technology()
+	if made, iface, is := r.c.handMade(); is && byHandIn(r.family) {
+		r.byHand(made, iface)
+	} else {
+		r.technology()
+	}
 	r.podScripts()
+	r.lasts()
 }
 
 // defaults takes over what the catalogue says of the image with nothing set.

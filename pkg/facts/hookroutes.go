@@ -223,8 +223,15 @@ func (r *tunnelReader) scriptedRoutes() {
 		return
 	}
 	if rt.State == Absent {
-		rt.State, rt.Ref, rt.Why = Present, r.inward[0].Ref, "route "+r.inward[0].Text+" of a hook"
+		main := mainRoute(r.inward)
+		rt.State, rt.Ref, rt.Why = Present, main.Ref, "route "+main.Text+" of a hook"
 		rt.MoreSpecificWin = true
+		if b := &r.t.Bypass; b.Key == scriptBypass {
+			rt.Why = "route " + main.Text + " of a script"
+			if b.State == Absent {
+				b.Ref = rt.Ref // the bypass belongs in front of it
+			}
+		}
 	}
 	if rt.State == Present {
 		rt.Prefixes = append(rt.Prefixes, r.inward...)

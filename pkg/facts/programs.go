@@ -22,6 +22,11 @@ func (c *containerView) byProgram(catalog *images.Catalog) {
 			continue
 		}
 		if id := tunnelProgram(cmd.name(), cmd.args()); id != "" {
+			if _, makes := makesInterface(cmd.name(), cmd.args()); makes {
+				if _, _, is := c.handMade(); !is {
+					continue // another network namespace has it, or wg-quick is to come
+				}
+			}
 			// The tag is the system's.
 			c.image.Family, c.image.By, c.image.Confidence, c.image.Version = catalog.Family(id), images.ByCommand, images.Low, images.Version{Text: c.image.Tag}
 			return
@@ -32,6 +37,12 @@ func (c *containerView) byProgram(catalog *images.Catalog) {
 // tunnelProgram is the family that a program makes of its container, "" where it
 // only makes keys, asks, or stops something.
 func tunnelProgram(name string, args []string) string {
+	if _, makes := makesInterface(name, args); makes {
+		if name == "amneziawg-go" || slices.Contains(args, "amneziawg") {
+			return "amneziawg"
+		}
+		return "wireguard-generic"
+	}
 	switch {
 	case name == "openvpn" && len(args) > 0 && startsOpenVPN(args):
 		return "openvpn-generic"
@@ -137,7 +148,7 @@ func (c *containerView) tunnelConfig() string {
 }
 
 func mentionsProgram(text string) bool {
-	for _, name := range []string{"openvpn", "wg-quick", "awg-quick", "ipsec", "charon", "tailscaled", "openconnect", "openfortivpn", "ocserv"} {
+	for _, name := range []string{"openvpn", "wg-quick", "awg-quick", "wireguard", "amneziawg", "boringtun", "ipsec", "charon", "tailscaled", "openconnect", "openfortivpn", "ocserv"} {
 		if strings.Contains(text, name) {
 			return true
 		}

@@ -173,14 +173,22 @@ func (w *wgReader) conf(conf *grammar.WireGuard, f confText) {
 		w.hook(hook, iface, f)
 	}
 	if len(t.Pool) == 0 && side == "server" {
-		for _, p := range peers {
-			for _, a := range p.AllowedIPs {
-				if prefix, err := netip.ParsePrefix(a.Prefix); err == nil && prefix.IsSingleIP() {
-					t.Pool = append(t.Pool, a)
-				}
+		t.Pool = append(t.Pool, singleHosts(peers)...)
+	}
+}
+
+// singleHosts are the addresses that each are one peer's, as a server gives them
+// to its clients.
+func singleHosts(peers []Peer) []PrefixAt {
+	var out []PrefixAt
+	for _, p := range peers {
+		for _, a := range p.AllowedIPs {
+			if prefix, err := netip.ParsePrefix(a.Prefix); err == nil && prefix.IsSingleIP() {
+				out = append(out, a)
 			}
 		}
 	}
+	return out
 }
 
 // wgSide tells a server's configuration from a client's (FG E1.12).

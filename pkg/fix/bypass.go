@@ -31,6 +31,9 @@ func bypassList(c *sight) []candidate {
 	if len(missing) == 0 || tunnel.Bypass.Key == "" {
 		return c.none(tunnel.FamilyTitle + " has no bypass list that is known to keep these ranges out of the tunnel")
 	}
+	if tunnel.Bypass.Key == scriptKey {
+		return c.none("the routes are those of a script: put the suggested ones in front of them")
+	}
 	edits, ok := c.bypassEdits(pod, tunnel, missing)
 	if !ok {
 		return c.notEdited(tunnel.Bypass.Key + " has no place for them, or is")
@@ -62,8 +65,9 @@ func (c *sight) tunnelOf() (*facts.Pod, *facts.Tunnel) {
 // The keys of bypasses that are lines of a configuration, as pkg/facts names
 // them.
 const (
-	hookKey  = "PostUp"
-	routeKey = "route"
+	hookKey   = "PostUp"
+	routeKey  = "route"
+	scriptKey = "ip route"
 )
 
 func (c *sight) bypassEdits(pod *facts.Pod, t *facts.Tunnel, missing []string) ([]finding.Edit, bool) {

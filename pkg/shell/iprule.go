@@ -92,6 +92,10 @@ func ipObject(c *Command) (args []Word, v6 bool, object string) {
 		object = "rule"
 	case "r", "ro", "rou", "rout":
 		object = "route"
+	case "l", "li", "lin":
+		object = "link"
+	case "a", "ad", "add", "addr":
+		object = "address"
 	}
 	return args[1:], v6, object
 }

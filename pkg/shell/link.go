@@ -6,13 +6,7 @@ func LinkMTU(c *Command) (dev, mtu Word, ok bool) {
 	args := c.args()
 	switch c.Name() {
 	case "ip":
-		for len(args) > 0 && len(args[0].Text) > 1 && args[0].Text[0] == '-' {
-			args = args[1:]
-		}
-		if len(args) < 3 || args[0].Text != "link" && args[0].Text != "l" || args[1].Text != "set" {
-			return Word{}, Word{}, false
-		}
-		p := &ipArgs{args: args[2:]}
+		p := &ipArgs{args: ipLink(c, "set")}
 		for p.more() {
 			switch w := p.next(); w.Text {
 			case "mtu":
@@ -40,4 +34,66 @@ func LinkMTU(c *Command) (dev, mtu Word, ok bool) {
 		}
 	}
 	return dev, mtu, ok && dev.Text != ""
+}
+
+// LinkNetNS reads the interface that ip link set moves into another network
+// namespace.
+func LinkNetNS(c *Command) (dev Word, ok bool) {
+	args := ipLink(c, "set")
+	p := &ipArgs{args: args}
+	for p.more() {
+		switch w := p.next(); w.Text {
+		case "netns":
+			p.next()
+			ok = true
+		case "dev":
+			dev = p.next()
+		case "mtu", "txqueuelen", "address", "name", "alias", "group", "master":
+			p.next()
+		default:
+			if dev.Text == "" {
+				dev = w
+			}
+		}
+	}
+	return dev, ok && dev.Text != ""
+}
+
+// ipLink returns the words behind an operation of ip link, nil for another command.
+func ipLink(c *Command, operation string) []Word {
+	args, _, object := ipObject(c)
+	if object != "link" || len(args) < 2 || args[0].Text != operation {
+		return nil
+	}
+	return args[1:]
+}
+
+// AddressAdd reads the address that ip address add gives an interface.
+func AddressAdd(c *Command) (dev, address Word, ok bool) {
+	args, _, object := ipObject(c)
+	if object != "address" {
+		return Word{}, Word{}, false
+	}
+	p := &ipArgs{args: args}
+	switch p.next().Text {
+	case "add", "a", "replace", "r":
+	default:
+		return Word{}, Word{}, false
+	}
+	for p.more() {
+		switch w := p.next(); w.Text {
+		case "dev":
+			dev = p.next()
+		case "peer", "brd", "broadcast", "label", "scope", "metric", "valid_lft", "preferred_lft", "proto":
+			p.next()
+		case "noprefixroute", "nodad", "home", "mngtmpaddr", "optimistic", "autojoin":
+		case "local":
+			address = p.next()
+		default:
+			if address.Text == "" {
+				address = w
+			}
+		}
+	}
+	return dev, address, dev.Text != "" && address.Text != ""
 }
