@@ -34,6 +34,8 @@
 #     - the image's kill switch is on, or hooks or scripts reject what would leave outside the tunnel
 #     - a policy of Kubernetes, Calico or Cilium limits egress to the tunnel's address or port, with or
 #       without DNS and the cluster
+#     - an ordinary init container has made WireGuard's interface, which stays with its routes as long
+#       as the pod, and no script takes it down
 #     - servers and gateways, members of a mesh that take no routes, data planes in user space
 #     - a test of a chart, which only runs when `helm test` asks for it
 #     - the configuration, a hook or a policy cannot be made out
