@@ -78,6 +78,10 @@ func (r *tunnelReader) filterCommand(c command, iface string) {
 	if c.opaque || c.cmd == nil || c.cmd.OtherNetNS {
 		return
 	}
+	if why, at := c.refused(); why.holds() {
+		r.refusedCommand(c, why, at, iface)
+		return
+	}
 	if rule, is := shell.IPTables(c.cmd); is {
 		r.iptables(rule, c, iface)
 		return
@@ -106,36 +110,53 @@ func (r *tunnelReader) filterCommand(c command, iface string) {
 
 // restored reads the rules that iptables-restore loads.
 func (r *tunnelReader) restored(c command, file shell.Word, iface string) {
-	rules, at, why := c.restored(file)
+	rules, from, at, why := c.restored(file)
+	c.file = from
 	if why.holds() {
+		if slices.ContainsFunc(rules, func(rule *shell.IPTablesRule) bool {
+			return (rule.Target == "MASQUERADE" || rule.Target == "SNAT") && rule.Source.Set && rule.Source.Known &&
+				r.refusedSource(c, rule.Source.Word, "the source (-s) of a masquerade rule")
+		}) {
+			r.nothingLoaded()
+			return
+		}
 		if state, _ := c.reached(); state != Absent {
 			r.opaqueHook(command{script: script{Why: why, Ref: cmp.Or(at, c.ref())}})
 		}
 		return
 	}
-	c.file = at
 	for _, rule := range rules {
 		r.iptables(rule, c, iface)
 	}
 }
 
 // restored returns the rules that iptables-restore loads, and the file that they
-// stand in; why is not empty when they cannot be seen, and then at is the line that
-// hides them.
-func (c command) restored(file shell.Word) (rules []*shell.IPTablesRule, at source.Ref, why reason) {
-	text := ""
+// stand in; why is not empty when nothing is loaded, or it cannot be seen, and then at
+// is what hides them. The rules are then those that were read all the same.
+func (c command) restored(file shell.Word) (rules []*shell.IPTablesRule, from, at source.Ref, why reason) {
+	text, inline := "", false
 	if in, reads := shell.StandardInput(c.cmd); file.Text != "-" {
-		text, at, why = c.loads(file)
+		text, from, why = c.loads(file)
 	} else if reads && in.File != "" {
-		text, at, why = c.loads(shell.Word{Text: in.File, Known: in.Known})
-	} else if text = in.Text; !reads {
+		text, from, why = c.loads(shell.Word{Text: in.File, Known: in.Known})
+	} else if text, inline = in.Text, reads; !reads {
 		why = because("what "+c.says()+" reads is known at run time only", noAdvice)
 	}
-	rules, broken := shell.Restored(c.cmd, text)
-	if !why.holds() && broken >= 0 {
-		at, why = lineOf(at, text, broken), because("the rules that "+c.says()+" loads are not to be understood", noAdvice)
+	if why.holds() {
+		return nil, from, from, why
 	}
-	return rules, at, why
+	rules, broken, bad := shell.Restored(c.cmd, text, inline)
+	c.file = from
+	switch {
+	case bad != nil:
+		at, why = c.wordRef(bad.Word), refusalReason(bad)
+	case broken >= 0:
+		if at = lineOf(from, text, broken); inline {
+			at = c.wordRef(shell.InputLine(c.cmd, text, broken))
+		}
+		why = because("the rules that "+c.says()+" loads are not to be understood", noAdvice)
+	}
+	return rules, from, at, why
 }
 
 func (r *tunnelReader) iptables(rule *shell.IPTablesRule, c command, iface string) {

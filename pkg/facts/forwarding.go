@@ -3,8 +3,10 @@ package facts
 import (
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 
+	"github.com/vpnlint/vpnlint/pkg/shell"
 	"github.com/vpnlint/vpnlint/pkg/source"
 )
 
@@ -89,6 +91,8 @@ type timed struct {
 	forked bool
 	// partly: it counts for some interfaces only. open: its value is not known.
 	partly, open bool
+	// behindRefused: what its script comes to it behind may end it.
+	behindRefused bool
 }
 
 type unseenScript struct {
@@ -212,6 +216,10 @@ func (r *forwardingReader) write(set sysctl, text string, t timed) {
 			if isNumber(text) {
 				t.Value = "1" // any other number forwards as well
 				break
+			}
+			if t.When != "after" && !shell.TakenByKernel(text) {
+				why := because(strconv.Quote(clip(text))+" is no number, and the kernel takes nothing else there", correctIt)
+				r.unseen = append(r.unseen, unseenScript{container: t.Container, ref: t.Ref, why: why})
 			}
 			return
 		}

@@ -53,6 +53,8 @@ func (r *forwardingReader) reasonOf(t timed) reason {
 		return because("what "+t.Says+" writes is known at run time only", writeSetting)
 	case t.partly:
 		return because(t.Says+" counts for some of the pod's interfaces only", noAdvice)
+	case t.forked && t.behindRefused:
+		return because("whether its script comes to "+t.Says+" hangs on an earlier command that is refused", "correct that command")
 	case t.forked:
 		return because("whether its script comes to "+t.Says+" is known at run time only", writeOpenly)
 	}

@@ -36,7 +36,7 @@ type hookRoute struct {
 }
 
 func (r *tunnelReader) routingCommand(c command, iface string, ref source.Ref) {
-	if c.cmd == nil || c.cmd.OtherNetNS {
+	if c.cmd == nil || c.cmd.OtherNetNS || c.cmd.Refused != nil {
 		return
 	}
 	if rule, is := shell.IPRule(c.cmd); is {
@@ -79,7 +79,7 @@ func (r *tunnelReader) routingCommand(c command, iface string, ref source.Ref) {
 // Without a priority the kernel puts it in front of all that are there; whether
 // the tunnel's is by then is not known, and it is believed to be.
 func (r *tunnelReader) ruleBefore(c command) {
-	if c.cmd == nil || c.cmd.OtherNetNS {
+	if c.cmd == nil || c.cmd.OtherNetNS || c.cmd.Refused != nil {
 		return
 	}
 	rule, is := shell.IPRule(c.cmd)

@@ -85,6 +85,10 @@ func (r *natReader) command(cmd command) {
 		return
 	case cmd.cmd == nil || cmd.cmd.OtherNetNS:
 		return
+	case cmd.cmd.Refused != nil:
+		_, isTables := shell.IPTables(cmd.cmd)
+		r.tables.hidden = r.tables.hidden || isTables || cmd.name() == "nft"
+		return
 	}
 	if state, _ := cmd.reached(); state == Absent {
 		return
@@ -102,8 +106,10 @@ func (r *natReader) command(cmd command) {
 		r.tables.hidden = true
 		return
 	}
-	rules, _, why := cmd.nftRules()
-	r.tables.hidden = r.tables.hidden || why.holds()
+	rules, _, _, why := cmd.nftRules()
+	if r.tables.hidden = r.tables.hidden || why.holds(); why.holds() {
+		return
+	}
 	for _, rule := range rules {
 		r.nft(rule, cmd)
 	}
@@ -112,7 +118,7 @@ func (r *natReader) command(cmd command) {
 // restore takes what iptables-restore loads; the tables of it begin anew unless
 // --noflush says otherwise.
 func (r *natReader) restore(cmd command, file shell.Word) {
-	rules, _, why := cmd.restored(file)
+	rules, _, _, why := cmd.restored(file)
 	if why.holds() {
 		r.tables.hidden = true
 		return

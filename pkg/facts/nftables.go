@@ -13,38 +13,49 @@ import (
 
 // nftCommand reads a call of nft, and the file that it loads.
 func (r *tunnelReader) nftCommand(c command, iface string) {
-	rules, file, why := c.nftRules()
-	if state, _ := c.reached(); why.holds() && state != Absent {
-		r.opaqueHook(command{script: script{Why: why, Ref: cmp.Or(file, c.ref())}})
-	}
+	rules, file, at, why := c.nftRules()
 	c.file = file
+	if state, _ := c.reached(); why.holds() && state != Absent {
+		if slices.ContainsFunc(rules, func(rule *shell.NFTRule) bool { return r.refusedNFTSource(rule, c) }) {
+			r.nothingLoaded()
+			return
+		}
+		r.opaqueHook(command{script: script{Why: why, Ref: cmp.Or(at, c.ref())}})
+		return
+	}
 	for _, rule := range rules {
 		r.nftables(rule, c, iface)
 	}
 }
 
 // nftRules returns the rules of a call of nft, those of the file that it loads too,
-// and that file; why holds when some cannot be seen, and then file is the line that
-// hides them.
-func (c command) nftRules() (out []*shell.NFTRule, file source.Ref, why reason) {
+// and that file; why holds when some cannot be seen, or nft loads none, and then at is
+// what hides them.
+func (c command) nftRules() (out []*shell.NFTRule, file, at source.Ref, why reason) {
 	rules, _ := shell.NFTRules(c.cmd)
 	for _, rule := range rules {
 		if !rule.Opaque {
 			out = append(out, rule)
 			continue
 		}
-		text, at, hidden := c.loads(rule.File)
-		loaded, broken := shell.NFTFile(c.cmd, text)
-		switch {
-		case hidden.holds():
-			why = hidden
-		case broken >= 0:
-			file, why = lineOf(at, text, broken), because("parts of the rules that nft loads stand elsewhere or are not to be understood", noAdvice)
-		default:
-			out, file = append(out, loaded...), at
+		if rule.Broken.Text != "" {
+			return out, file, c.wordRef(rule.Broken), because("parts of the rules that nft loads stand elsewhere or are not to be understood", noAdvice)
 		}
+		text, from, hidden := c.loads(rule.File)
+		if hidden.holds() {
+			return out, file, at, hidden
+		}
+		loaded, broken, bad := shell.NFTFile(c.cmd, text)
+		switch {
+		case broken >= 0:
+			at, why = lineOf(from, text, broken), because("parts of the rules that nft loads stand elsewhere or are not to be understood", noAdvice)
+		case bad != nil:
+			c.file = from
+			at, why = c.wordRef(bad.Word), refusalReason(bad)
+		}
+		out, file = append(out, loaded...), from
 	}
-	return out, file, why
+	return out, file, at, why
 }
 
 // lineOf is what is left of a line of a file from an offset on.
@@ -203,8 +214,7 @@ func (r *tunnelReader) stopsFamilies(c command, family string) {
 }
 
 func (r *tunnelReader) nftMasquerade(rule *shell.NFTRule, m shell.NFTMatch, c command, iface string) {
-	if i := slices.IndexFunc(rule.Body, func(w shell.Word) bool { return w.Text == "saddr" }); i >= 0 && i+1 < len(rule.Body) &&
-		rule.Body[i+1].Known && !strings.HasPrefix(rule.Body[i+1].Text, "{") && r.refusedSource(c, rule.Body[i+1], "the source (saddr) of a masquerade rule") {
+	if r.refusedNFTSource(rule, c) {
 		return
 	}
 	m.Out.Text = plus(m.Out.Text)

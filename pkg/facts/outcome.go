@@ -50,6 +50,9 @@ func presentOrUnknown(certain bool) Known {
 
 // perhaps says why an effect is not known.
 func (c command) perhaps() reason {
+	if c.behindRefused() {
+		return because("whether its script comes to "+c.says()+" hangs on an earlier command that is refused", "correct that command")
+	}
 	return because("whether its script comes to "+c.says()+" is known at run time only", writeOpenly)
 }
 

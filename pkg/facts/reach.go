@@ -85,6 +85,9 @@ func as(k Known, success bool) Known {
 // works: a reader expects the command to succeed: a tool that is looked for, the
 // tunnel's own interface, a change.
 func (c command) works(test *shell.Command) bool {
+	if test.Refused != nil {
+		return false
+	}
 	switch test.Name() {
 	case "command", "which", "type", "hash":
 		return true

@@ -2,6 +2,7 @@ package facts
 
 import (
 	"path"
+	"strconv"
 	"strings"
 
 	"github.com/vpnlint/vpnlint/pkg/shell"
@@ -90,22 +91,70 @@ type assignment struct {
 	start, end int
 }
 
-// assignments reads the lines of a sysctl.conf that turn a knob.
-func assignments(text string) []assignment {
-	var out []assignment
+// settingLine is a line of a sysctl.conf that is no comment.
+type settingLine struct {
+	name, value string
+	// sets: a = stands in it.
+	sets       bool
+	start, end int
+}
+
+func settingLines(text string) []settingLine {
+	var out []settingLine
 	at := 0
 	for _, line := range strings.SplitAfter(text, "\n") {
 		body := strings.TrimRight(line, "\r\n")
-		start := at + len(body) - len(strings.TrimLeft(body, " \t"))
+		l := settingLine{start: at + len(body) - len(strings.TrimLeft(body, " \t"))}
 		at += len(line)
+		l.end = l.start + len(strings.TrimSpace(body))
 		setting := strings.TrimPrefix(strings.TrimSpace(body), "-")
-		name, value, found := strings.Cut(setting, "=")
-		if !found || strings.HasPrefix(setting, "#") || strings.HasPrefix(setting, ";") {
+		if setting == "" || setting[0] == '#' || setting[0] == ';' {
 			continue
 		}
-		if set := sysctlOf(name); set.knob != noKnob {
-			out = append(out, assignment{set, strings.TrimSpace(value), start, start + len(strings.TrimSpace(body))})
+		l.name, l.value, l.sets = strings.Cut(setting, "=")
+		l.value = strings.TrimSpace(l.value)
+		out = append(out, l)
+	}
+	return out
+}
+
+// assignments reads the lines of a sysctl.conf that turn a knob.
+func assignments(text string) []assignment {
+	var out []assignment
+	for _, l := range settingLines(text) {
+		if set := sysctlOf(l.name); l.sets && set.knob != noKnob {
+			out = append(out, assignment{set, l.value, l.start, l.end})
 		}
+	}
+	return out
+}
+
+// refusedSetting is a line of which nobody makes the setting that it is meant to be.
+type refusedSetting struct {
+	why        string
+	start, end int
+}
+
+// refusedSettings are the lines with a name that the kernel does not have, or with no
+// value that it takes.
+func refusedSettings(text string) []refusedSetting {
+	var out []refusedSetting
+	for _, l := range settingLines(text) {
+		name, _, _ := strings.Cut(normalSysctl(l.name), " ")
+		bad := refusedSetting{start: l.start, end: l.end}
+		switch meant := shell.MisspeltSysctl(name); {
+		case meant != "":
+			bad.why = "the kernel has no setting " + clip(name) + ", " + strconv.Quote(meant) + " is near"
+		case !shell.MeansForwarding(name) || placeholder(l.value) != "":
+			continue
+		case !l.sets:
+			bad.why = "it is no setting: no = stands between the name and a value"
+		case !shell.TakenByKernel(l.value):
+			bad.why = strconv.Quote(clip(l.value)) + " is no number, and " + name + " takes one"
+		default:
+			continue
+		}
+		out = append(out, bad)
 	}
 	return out
 }

@@ -44,6 +44,13 @@ func (w *sysctlWriter) command(cmd command, how string) {
 		return // what it writes is another namespace's
 	}
 	w.moves(cmd)
+	if why, at := cmd.refused(); why.holds() {
+		meant := slices.ContainsFunc(shell.Sysctls(cmd.cmd), func(s shell.Sysctl) bool { return s.Key != "" })
+		if when := w.r.when(w.c, cmd.script.Kind); meant && when != "after" {
+			w.r.unseen = append(w.r.unseen, unseenScript{container: w.c.c.Name, ref: at, why: why})
+		}
+		return
+	}
 	for _, set := range shell.Sysctls(w.placed(cmd.cmd)) {
 		if set.Mount != "" && !w.c.nodeProc() {
 			continue // no other /proc is there
@@ -131,6 +138,11 @@ func (w *sysctlWriter) remember(cmd command) {
 		targets = append(targets, cmd.args()...)
 	}
 	for _, target := range targets {
+		if base := path.Base(target); strings.HasPrefix(base, "sysctl") || strings.HasPrefix(path.Clean(target), "/etc/sysctl.d/") {
+			for _, bad := range refusedSettings(text) {
+				w.refused(cmd, cmd.ref(), bad.why)
+			}
+		}
 		for _, a := range assignments(text) {
 			target := path.Clean(target)
 			w.files[target] = append(w.files[target], setLine{set: a.set, value: a.value, by: cmd})
@@ -201,6 +213,9 @@ func (w *sysctlWriter) load(cmd command, how string, set shell.Sysctl) {
 				w.r.hidden(w.c, f.Ref, f.Why, w.r.when(w.c, cmd.script.Kind))
 				continue
 			}
+			for _, bad := range refusedSettings(f.Text) {
+				w.refused(cmd, f.Ref.Within(bad.start, bad.end), bad.why)
+			}
 			for _, a := range assignments(f.Text) {
 				w.write(cmd, how, a.set, a.value, f.Ref.Within(a.start, a.end), clip(f.Text[a.start:a.end]), !cmd.certain(), !cmd.certain(), set.Quiet)
 			}
@@ -222,12 +237,19 @@ func (w *sysctlWriter) write(cmd command, how string, set sysctl, value string, 
 		tried = forked
 	}
 	w.r.write(set, value, timed{
-		at: w.c.c.Order, maybe: conditional, forked: conditional,
+		at: w.c.c.Order, maybe: conditional, forked: conditional, behindRefused: cmd.behindRefused(),
 		ForwardEvidence: ForwardEvidence{
 			How: how, Container: w.c.c.Name, Ref: ref, Says: says, Effective: can,
 			When: w.r.when(w.c, cmd.script.Kind), Tolerant: cmd.tolerated || quiet, Conditional: tried,
 		},
 	})
+}
+
+// refused notes a line of settings that the kernel, or who reads it, refuses.
+func (w *sysctlWriter) refused(cmd command, at source.Ref, why string) {
+	if when := w.r.when(w.c, cmd.script.Kind); when != "after" {
+		w.r.unseen = append(w.r.unseen, unseenScript{container: w.c.c.Name, ref: at, why: because(why, correctLine)})
+	}
 }
 
 // kubectl: a command that writes in another pod's namespace is lost with that

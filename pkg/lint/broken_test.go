@@ -85,6 +85,46 @@ var broken = []struct {
 		text: "set -e\niptables -t nat -A POSTROUTING -s 10.8.0.0/240 -j MASQUERADE\nexec openvpn --dev tun --server 10.8.0.0 255.255.255.0\n",
 	}, "VPN405", "the command fails, and it translates nothing"},
 	{language{
+		name: "script, a target of iptables", key: "up.sh", token: "MASQUERAED", objects: mountingPod("kylemanna/openvpn:2.4", `[sh, /scripts/up.sh]`, "/scripts"),
+		text: "set -e\niptables -t nat -A POSTROUTING -o eth0 -j MASQUERAED\nexec openvpn --dev tun --server 10.8.0.0 255.255.255.0\n",
+	}, "gap", "it is no target of iptables and no chain that is made before"},
+	{language{
+		name: "script, a word of nft", key: "up.sh", token: "masquerad", objects: mountingPod("kylemanna/openvpn:2.4", `[sh, /scripts/up.sh]`, "/scripts"),
+		text: "nft add rule ip nat post oifname eth0 masquerad\nexec openvpn --dev tun --server 10.8.0.0 255.255.255.0\n",
+	}, "gap", "nft has no such word"},
+	{language{
+		name: "script, a route", key: "up.sh", token: "10.50.0.0/160", objects: mountingPod("kylemanna/openvpn:2.4", `[sh, /scripts/up.sh]`, "/scripts"),
+		text: "set -e\niptables -t nat -A POSTROUTING -s 10.8.0.0/24 -j MASQUERADE\nip route add 10.50.0.0/160 via 10.1.1.1\nexec openvpn --dev tun --server 10.8.0.0 255.255.255.0\n",
+	}, "gap", "it is no prefix; correct it"},
+	{language{
+		name: "script, a rule of routing", key: "up.sh", token: "form 10.8.0.0", objects: mountingPod("kylemanna/openvpn:2.4", `[sh, /scripts/up.sh]`, "/scripts"),
+		text: "iptables -t nat -A POSTROUTING -s 10.8.0.0/24 -j MASQUERADE\nip rule add form 10.8.0.0/24 table 100\nexec openvpn --dev tun --server 10.8.0.0 255.255.255.0\n",
+	}, "gap", "ip rule has no such word"},
+	{language{
+		name: "script, a setting of the kernel", key: "up.sh", token: "ip_forwrd", objects: mountingPod("kylemanna/openvpn:2.4", `[sh, /scripts/up.sh]`, "/scripts"),
+		text: "iptables -t nat -A POSTROUTING -s 10.8.0.0/24 -j MASQUERADE\nsysctl -w net.ipv4.ip_forwrd=1\nexec openvpn --dev tun --server 10.8.0.0 255.255.255.0\n",
+	}, "gap", "the kernel has no setting net.ipv4.ip_forwrd"},
+	{language{
+		name: "sysctl.conf, a name", key: "99-vpn.conf", token: "ip_forwrd", objects: mountingPod("kylemanna/openvpn:2.4", `[sh, -c, "sysctl -p /sysctl/99-vpn.conf && exec ovpn_run"]`, "/sysctl"),
+		text: "net.core.rmem_max = 2500000\nnet.ipv4.ip_forwrd = 1\n",
+	}, "gap", "the kernel has no setting net.ipv4.ip_forwrd"},
+	{language{
+		name: "nft file, a hook", key: "rules.nft", token: "hok postrouting", objects: mountingPod("kylemanna/openvpn:2.4", `[sh, -c, "nft -f /scripts/rules.nft && exec openvpn --dev tun --server 10.8.0.0 255.255.255.0"]`, "/scripts"),
+		text: "table ip nat {\n  chain post {\n    type nat hok postrouting priority 100;\n    oifname eth0 masquerade\n  }\n}\n",
+	}, "gap", "the word hook stands behind a chain's type"},
+	{language{
+		name: "iptables-save file, a chain", key: "rules.v4", token: "POSTROUTNG", objects: mountingPod("kylemanna/openvpn:2.4", `[sh, -c, "iptables-restore < /scripts/rules.v4 && exec openvpn --dev tun --server 10.8.0.0 255.255.255.0"]`, "/scripts"),
+		text: "*nat\n:POSTROUTING ACCEPT [0:0]\n[1:2] -A POSTROUTNG -o eth0 -j MASQUERADE\nCOMMIT\n",
+	}, "gap", "the table nat has no such chain"},
+	{language{
+		name: "script, iptables-restore with a here-document", key: "up.sh", token: "-A POSTROUTING", objects: mountingPod("kylemanna/openvpn:2.4", `[sh, /scripts/up.sh]`, "/scripts"),
+		text: "set -e\niptables-restore <<EOF\n*nat\n:POSTROUTING ACCEPT [0:0]\n-A POSTROUTING -o \"eth0 -j MASQUERADE\nCOMMIT\nEOF\nexec openvpn --dev tun --server 10.8.0.0 255.255.255.0\n",
+	}, "gap", "not to be understood"},
+	{language{
+		name: "hook of WireGuard, a word of nft", key: "wg0.conf", token: "masquerad", objects: mountingPod("linuxserver/wireguard:1.0.20210914", "[]", "/config/wg_confs"),
+		text: "[Interface]\nPrivateKey = AAAA\nAddress = 10.13.13.1/24\nListenPort = 51820\nPostUp = nft add rule ip nat post oifname eth0 masquerad\n[Peer]\nPublicKey = BBBB\nAllowedIPs = 10.13.13.2/32\n",
+	}, "gap", "nft has no such word"},
+	{language{
 		name: "script, nft", key: "up.sh", token: "10.8.0.0/240", objects: mountingPod("kylemanna/openvpn:2.4", `[sh, /scripts/up.sh]`, "/scripts"),
 		text: "set -e\nnft add rule ip nat post ip saddr 10.8.0.0/240 masquerade\nexec openvpn --dev tun --server 10.8.0.0 255.255.255.0\n",
 	}, "VPN405", "the command fails, and it translates nothing"},

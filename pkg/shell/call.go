@@ -115,7 +115,12 @@ func (e *eval) emit(cmd *Command, doc *hereDoc, ctx context) result {
 		cmd.HereDoc, cmd.HereDocKnown, cmd.hereDoc = doc.text, doc.known, doc.at
 	}
 	e.r.script.Commands = append(e.r.script.Commands, cmd)
-	return result{last: cmd, truth: testTruth(cmd)}
+	res := result{last: cmd, truth: testTruth(cmd)}
+	if cmd.Refused = e.r.refusal(cmd); cmd.Refused != nil && !cmd.Tolerated {
+		// Most likely the script ends here, and nobody meant that.
+		res.flow.some, res.flow.forks = leavesScript, []Fork{{Choice: &Choice{Refused: true}, Way: -1}}
+	}
+	return res
 }
 
 // dispatch looks through wrappers and follows functions, shells and builtins.

@@ -18,6 +18,8 @@ type Choice struct {
 	// where the way AllOn is taken; on the other one any of them did otherwise.
 	Also  []Outcome
 	AllOn int
+	// Refused: the way behind a command that its program refuses.
+	Refused bool
 }
 
 // Outcome is a command and whether it succeeds.

@@ -19,7 +19,7 @@ func (e *eval) binary(c *syntax.BinaryCmd, ctx context) result {
 		if x.flow.end != goesOn || x.truth == fails {
 			return x
 		}
-		if x.truth == succeeds || x.last == nil || !x.negated && !Asks(x.last) {
+		if x.truth == succeeds || x.last == nil || !x.negated && !Asks(x.last) && x.last.Refused == nil {
 			// An action in front decides nothing that it does not have to.
 			right := ctx
 			right.piped = nil

@@ -24,6 +24,13 @@ type NFTRule struct {
 	// Known: every word is known.
 	Known   bool
 	Command *Command
+	// Broken is the line of an Opaque here-document, or of what is printed into the
+	// command, that is not to be understood; without a text for none.
+	Broken Word
+	// block is what nft refuses of the blocks around the rules, of the first of them.
+	block *Refusal
+	// head are the words up to the family, none where a block says them.
+	head []Word
 }
 
 // NFT reads a call of nft with its rule on the command line.
@@ -69,7 +76,12 @@ func NFT(c *Command) (rule *NFTRule, ok bool) {
 // read reads a statement, the options before it left out.
 func (r *NFTRule) read(words []Word) {
 	p := &ipArgs{args: words}
-	r.Op = p.next().Text
+	switch first := p.peek().Text; first {
+	case "table", "chain", "rule":
+		r.Op = "add" // what nft does with an object that nothing is said of
+	default:
+		r.Op = p.next().Text
+	}
 	switch p.peek().Text {
 	case "table", "chain", "rule", "ruleset", "set", "map", "element":
 		r.Object = p.next().Text
@@ -84,7 +96,7 @@ func (r *NFTRule) read(words []Word) {
 	if r.Object == "chain" || r.Object == "rule" {
 		r.Chain = p.next().Text
 	}
-	r.Body = words[min(p.at, len(words)):]
+	r.head, r.Body = words[:min(len(words), 3)], words[min(p.at, len(words)):]
 	r.verdict()
 }
 

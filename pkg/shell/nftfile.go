@@ -1,6 +1,9 @@
 package shell
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // NFTRules reads a call of nft with all its rules: those on the command line,
 // or, for nft -f -, those of a here-document or of what is printed into it. A
@@ -37,21 +40,36 @@ func NFTRules(c *Command) (rules []*NFTRule, ok bool) {
 	default:
 		return []*NFTRule{rule}, true
 	}
-	if rules, whole := nftText(c, text, at); whole {
-		return rules, true
+	r := &nftReader{command: c, defined: map[string]string{}}
+	broken := r.read(text, at)
+	if broken < 0 {
+		if bad := r.refused; bad != nil && len(r.rules) > 0 {
+			r.rules[0].block = bad
+		}
+		return r.rules, true
 	}
+	rule.Broken = lineAt(text, broken, at)
 	return []*NFTRule{rule}, true
+}
+
+// lineAt is what is left of a line of a text from an offset on.
+func lineAt(text string, offset int, at place) Word {
+	line, _, _ := strings.Cut(text[offset:], "\n")
+	line = strings.TrimRight(line, " \t\r")
+	w := Word{Text: line, Known: true, Arg: at.arg}
+	w.Start, w.End = at.of(offset, offset+len(line))
+	return w
 }
 
 // NFTFile reads the text of a file of nft that a command loads. What stands
 // elsewhere or makes no sense ends it: broken is the offset of that in the text, -1
-// for none.
-func NFTFile(c *Command, text string) (rules []*NFTRule, broken int) {
+// for none. Of a file of which nft refuses a word it loads nothing.
+func NFTFile(c *Command, text string) (rules []*NFTRule, broken int, refused *Refusal) {
 	r := &nftReader{command: c, defined: map[string]string{}, loaded: true}
 	if broken = r.read(text, place{exact: true, arg: c.Arg}); broken >= 0 {
-		return nil, broken
+		return nil, broken, nil
 	}
-	return r.rules, -1
+	return r.rules, -1, r.refusal()
 }
 
 // commandPlace is that of words which stand in none of the command's.
@@ -75,6 +93,10 @@ type nftReader struct {
 	loaded bool
 	// defined are the names of define, with their values.
 	defined map[string]string
+	// named are all names of define, those in blocks too.
+	named []string
+	// refused is the first word of a block or a name that nft refuses.
+	refused *Refusal
 }
 
 // nftText reads the text of a file; false when a part of it stands elsewhere or
@@ -125,8 +147,11 @@ func (r *nftReader) read(text string, at place) (broken int) {
 			word := strings.Trim(text[:n], `"`)
 			begin := length - len(text) + strings.Index(text[:n], word)
 			start, end := at.of(begin, begin+len(word))
-			if value, has := r.defined[strings.TrimPrefix(word, "$")]; has && strings.HasPrefix(word, "$") {
+			name, isName := strings.CutPrefix(word, "$")
+			if value, has := r.defined[name]; has && isName {
 				word = value
+			} else if isName && r.loaded && isVariableName(name) && !slices.Contains(r.named, name) && !r.definesElsewhere() {
+				r.refuses(Word{Text: word, Arg: at.arg, Start: start, End: end, Loaded: true}, "nothing in the file defines it", near(name, r.named))
 			}
 			r.words = append(r.words, Word{Text: word, Known: !strings.Contains(word, "$"), Arg: at.arg, Start: start, End: end, Loaded: r.loaded})
 			text = text[n:]
@@ -159,6 +184,38 @@ func nftWord(text string) int {
 	return len(text)
 }
 
+// refusal is the first thing that nft refuses of the text.
+func (r *nftReader) refusal() *Refusal {
+	first := r.refused
+	for _, rule := range r.rules {
+		if bad := rule.refused(); bad != nil && (first == nil || bad.Word.Start < first.Word.Start) {
+			first = bad
+		}
+	}
+	return first
+}
+
+// refuses notes what nft refuses of the text besides its rules.
+func (r *nftReader) refuses(w Word, why, meant string) {
+	if r.refused == nil && !filledLater(w) {
+		r.refused = refuse(w, why, meant)
+	}
+}
+
+// definesElsewhere: the command line may define names.
+func (r *nftReader) definesElsewhere() bool {
+	return slices.ContainsFunc(r.command.args(), func(w Word) bool {
+		return !w.Known || strings.HasPrefix(w.Text, "-D") || strings.HasPrefix(w.Text, "--define")
+	})
+}
+
+func isVariableName(name string) bool {
+	return name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
+}
+
+// nftBlocks are what stands before a brace, of which a set is none of the rules.
+var nftBlocks = []string{"table", "chain", "set", "map", "flowtable", "counter", "quota", "limit"}
+
 // opens: the words so far are the head of a table, chain or set in braces.
 func (r *nftReader) opens() bool {
 	words := r.words
@@ -169,6 +226,10 @@ func (r *nftReader) opens() bool {
 		return false
 	}
 	b := nftBlock{object: words[0].Text, family: "ip"}
+	if meant := near(b.object, []string{"table", "chain"}); meant != "" && meant != b.object && !slices.Contains(nftBlocks, b.object) {
+		r.refuses(words[0], "nft has no such block", meant)
+		b.object = meant
+	}
 	if len(r.open) > 0 {
 		if r.open[len(r.open)-1].object != "table" {
 			return false
@@ -185,7 +246,9 @@ func (r *nftReader) opens() bool {
 	}
 	switch b.object {
 	case "table":
-		b.table = rest[0].Text
+		if b.table = rest[0].Text; len(rest) > 1 && near(b.table, nftFamilies) != "" {
+			r.refuses(rest[0], "nft has no such family", near(b.table, nftFamilies))
+		}
 	case "chain":
 		if b.table == "" {
 			b.table = rest[0].Text
@@ -214,8 +277,11 @@ func (r *nftReader) end() bool {
 	}
 	rule := &NFTRule{Op: "add", Object: "rule", Family: "ip", Known: known(words), Command: r.command}
 	switch {
-	case len(r.open) == 0 && (words[0].Text == "define" || words[0].Text == "redefine" || words[0].Text == "undefine"):
-		if len(words) == 4 && words[2].Text == "=" && words[3].Known {
+	case words[0].Text == "define" || words[0].Text == "redefine" || words[0].Text == "undefine":
+		if len(words) > 1 {
+			r.named = append(r.named, words[1].Text)
+		}
+		if len(r.open) == 0 && len(words) == 4 && words[2].Text == "=" && words[3].Known {
 			r.defined[words[1].Text] = words[3].Text
 		}
 		return true

@@ -80,7 +80,7 @@ func TestNFTMatches(t *testing.T) {
 		{"jump killswitch", "unclear"},
 	} {
 		text := "table inet f {\n chain c {\n" + tt.rule + "\n}\n}\n"
-		rules, broken := NFTFile(&Command{}, text)
+		rules, broken, _ := NFTFile(&Command{}, text)
 		if broken >= 0 || len(rules) != 1 {
 			t.Fatalf("%s: %d rules, %d", tt.rule, len(rules), broken)
 		}

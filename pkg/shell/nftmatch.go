@@ -27,6 +27,8 @@ type NFTExpr struct {
 	Match Match
 	// To is the address of masquerade, snat and dnat, and the chain of a jump.
 	To Word
+	// at is the last word of Key, as it is written.
+	at Word
 }
 
 // Exprs reads the parts of a rule. What only counts or names is passed over.
@@ -39,7 +41,7 @@ func (r *NFTRule) Exprs() []NFTExpr {
 			out = append(out, NFTExpr{})
 			continue
 		}
-		e := NFTExpr{Key: strings.Trim(w.Text, ";")}
+		e := NFTExpr{Key: strings.Trim(w.Text, ";"), at: w}
 		switch e.Key {
 		case "", "{", "}", "random", "fully-random", "persistent":
 			continue
@@ -63,7 +65,8 @@ func (r *NFTRule) Exprs() []NFTExpr {
 			}
 			e.Match = p.nftMatch()
 		case "ip", "ip6", "ct", "tcp", "udp", "th", "icmp", "icmpv6", "rt":
-			e.Key += " " + p.next().Text
+			e.at = p.next()
+			e.Key += " " + e.at.Text
 			e.Match = p.nftMatch()
 		case "fib":
 			for p.more() && p.peek().Text != "type" {
@@ -145,17 +148,14 @@ func (p *ipArgs) nftMatch() Match {
 		p.next()
 	}
 	m.Word = p.next()
-	if m.Text == "{" { // on the command line a set is several words
-		var all []string
-		for p.more() {
+	if strings.HasPrefix(m.Text, "{") { // on the command line a set is several words
+		all := m.Text
+		for !strings.HasSuffix(all, "}") && p.more() {
 			w := p.next()
 			m.Known = m.Known && w.Known
-			if w.Text == "}" {
-				break
-			}
-			all = append(all, w.Text)
+			all += w.Text
 		}
-		m.Text = strings.Join(all, "")
+		m.Text = all
 	}
 	m.Text = strings.NewReplacer(" ", "", `"`, "").Replace(strings.Trim(m.Text, "{} "))
 	if strings.ContainsAny(m.Text, "@") {

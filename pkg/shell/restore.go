@@ -1,6 +1,9 @@
 package shell
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Restores reports whether a command loads rules in the form of iptables-save,
 // and from which file; "-" stands for standard input.
@@ -26,14 +29,35 @@ func Restores(c *Command) (file Word, ok bool) {
 	return Word{Text: "-", Known: true}, true
 }
 
+// inputPlace is where the text stands that a here-document holds, or that is printed
+// into a command.
+func inputPlace(c *Command) place {
+	if c.PipedFrom == nil && c.hereDoc.exact {
+		return c.hereDoc
+	}
+	return commandPlace(c)
+}
+
+// InputLine is what is left of a line of such a text from an offset on.
+func InputLine(c *Command, text string, offset int) Word {
+	return lineAt(text, offset, inputPlace(c))
+}
+
 // Restored reads rules in the form of iptables-save that a command loads; broken is
-// the offset of a line that makes no sense, -1 for none.
-func Restored(c *Command, text string) (rules []*IPTablesRule, broken int) {
+// the offset of a line that makes no sense, -1 for none. Of rules of which a word is
+// refused nothing is loaded. inline: they stand in a here-document, or are printed into
+// the command.
+func Restored(c *Command, text string, inline bool) (rules []*IPTablesRule, broken int, refused *Refusal) {
 	program := "iptables"
 	if strings.HasPrefix(c.Name(), "ip6") {
 		program = "ip6tables"
 	}
 	table, next := "", 0
+	made := map[string]bool{}
+	in := place{exact: true, arg: c.Arg}
+	if inline {
+		in = inputPlace(c)
+	}
 	for line := range strings.Lines(text) {
 		at := next // the offset of what is left of the line
 		next += len(line)
@@ -46,12 +70,13 @@ func Restored(c *Command, text string) (rules []*IPTablesRule, broken int) {
 			table = line[1:]
 			continue
 		case table == "":
-			return nil, at
+			return nil, at, nil
 		case line[0] == ':':
 			fields := strings.Fields(line[1:])
 			if len(fields) < 2 {
-				return nil, at
+				return nil, at, nil
 			}
+			made[fields[0]] = fields[1] == "-"
 			if fields[1] != "-" {
 				rules = append(rules, &IPTablesRule{
 					IPv6: program == "ip6tables", Table: table, Chain: fields[0], Op: "P", Target: fields[1], Known: true, Command: c,
@@ -66,21 +91,34 @@ func Restored(c *Command, text string) (rules []*IPTablesRule, broken int) {
 		head := program + " -t " + table + " "
 		parsed := Parse(head + line)
 		if parsed.Err != nil || len(parsed.Commands) != 1 {
-			return nil, at
+			return nil, at, nil
 		}
 		rule, ok := IPTables(parsed.Commands[0])
 		if !ok || rule.Op == "" {
-			return nil, at
+			return nil, at, nil
 		}
 		rule.Command = c
+		moved := func(w *Word) {
+			w.Arg, w.Loaded = c.Arg, !inline
+			w.Start, w.End = in.of(w.Start-len(head)+at, w.End-len(head)+at)
+		}
 		for _, m := range []*Match{&rule.Source, &rule.Destination, &rule.Out} {
-			m.Arg, m.Loaded = c.Arg, true
-			m.Start, m.End = m.Start-len(head)+at, m.End-len(head)+at
+			moved(&m.Word)
+		}
+		if slices.ContainsFunc(parsed.Commands[0].Words, filledLater) {
+			rules = append(rules, rule)
+			continue
+		}
+		if bad := refusedIPTables(parsed.Commands[0], made); bad != nil && refused == nil {
+			if refused = bad; bad.Word.Start < len(head) { // the table
+				bad.Word.Start, bad.Word.End = len(head), len(head)+len(line)
+			}
+			moved(&bad.Word)
 		}
 		rules = append(rules, rule)
 	}
 	if len(rules) == 0 {
-		return nil, 0
+		return nil, 0, nil
 	}
-	return rules, -1
+	return rules, -1, refused
 }

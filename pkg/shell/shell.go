@@ -64,6 +64,9 @@ type Command struct {
 	Wrappers   []string
 	OtherNetNS bool
 	FirstNetNS bool
+	// Refused is what the program refuses of its own command line, nil for none: the
+	// command fails, whatever it would have done.
+	Refused *Refusal
 	// Arg is the element of the argument vector in which the offsets count, 0
 	// for a script.
 	Arg int

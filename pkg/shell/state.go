@@ -112,6 +112,8 @@ func (c context) under(r result, sense bool) context {
 type reader struct {
 	script *Script
 	steps  int
+	// made are the chains that iptables made so far.
+	made map[string]bool
 }
 
 // spend counts work and reports whether to go on.

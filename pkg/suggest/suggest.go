@@ -28,6 +28,10 @@ func Nearest(wrong string, words []string) string {
 	return ""
 }
 
+// Distance counts the insertions, deletions, replacements and swaps of neighbours
+// that turn one word into another, as they are written.
+func Distance(a, b string) int { return edits(a, b) }
+
 func plain(s string) string {
 	return strings.NewReplacer("-", "", "_", "", " ", "").Replace(strings.ToLower(s))
 }
