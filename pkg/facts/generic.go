@@ -2,8 +2,10 @@ package facts
 
 import (
 	"net/netip"
+	"strconv"
 	"strings"
 
+	"github.com/vpnlint/vpnlint/pkg/finding"
 	"github.com/vpnlint/vpnlint/pkg/grammar"
 	"github.com/vpnlint/vpnlint/pkg/images"
 	"github.com/vpnlint/vpnlint/pkg/source"
@@ -129,6 +131,10 @@ func (r *tunnelReader) routesFrom(name string, v value, separators string) {
 		return
 	}
 	list := prefixList(v, separators)
+	if r.listRefused(name, v, separators, "its reader refuses the list, and the tunnel does not come up") {
+		rt.State, rt.Default, rt.Prefixes, rt.Ref, rt.Why = Unknown, false, nil, v.Ref, name
+		return
+	}
 	if len(list) == 0 {
 		return
 	}
@@ -338,10 +344,27 @@ func (r *tunnelReader) pools(keys []images.Key) {
 				mask = value{State: Present, Text: keys[i+1].Default}
 			}
 		}
-		found = append(found, poolOf(k.Form, v, mask, k.Sep)...)
+		pool := poolOf(k.Form, v, mask, k.Sep)
+		if len(pool) == 0 || k.Form == images.Plain {
+			r.poolRefused(k, v, mask)
+		}
+		found = append(found, pool...)
 	}
 	if set {
 		t.Pool = found
+	}
+}
+
+// poolRefused notes a pool that its reader refuses.
+func (r *tunnelReader) poolRefused(k images.Key, v, mask value) {
+	const fate = "its reader refuses it, and the server does not come up"
+	switch {
+	case v.Ref == r.t.ContainerRef || !strings.ContainsAny(v.Text, "0123456789") || placeholder(v.Text) != "" || strings.Contains(v.Text, "$"):
+	case k.Form == images.Plain && (mask.State != Present || strings.Contains(v.Text, "/")):
+		r.listRefused(k.Key, v, k.Sep, fate)
+	default:
+		r.pod.ix.gapAt(finding.Unresolved, r.pod.object, v.Ref, "the client pool of container "+r.c.c.Name,
+			because(k.Key+": "+strconv.Quote(clip(v.Text))+" is no network that it takes", correctIt), fate, aspectPool.rules()...)
 	}
 }
 
@@ -355,7 +378,8 @@ func poolOf(form images.Form, v, mask value, separators string) []PrefixAt {
 		return []PrefixAt{{Prefix: prefix.Masked().String(), Text: text, Ref: v.Ref}}
 	}
 	switch form {
-	case images.Network24:
+	case images.Network24: // the last number is cut off, with what stands behind it
+		text, _, _ := strings.Cut(text, "/")
 		a, err := netip.ParseAddr(text)
 		return one(netip.PrefixFrom(a, 24), err == nil && a.Is4())
 	case images.X24:
@@ -422,6 +446,11 @@ func (r *tunnelReader) killSwitches(keys []images.Key) {
 			r.malformed(Malformed{
 				Text: name, Ref: v.Ref, Effect: "unread", Why: name + "=" + clip(v.Text) + " is not read by this version, which leaves the kill switch " + onOrOff(ks.State),
 			})
+		case read == Absent && !isOn(v.Text) && !isOff(v.Text) && strings.TrimSpace(v.Text) != "":
+			r.malformed(Malformed{
+				Text: name, Ref: v.Ref, Effect: "unread",
+				Why: name + "=" + clip(v.Text) + " is neither on nor off, and is not read by this version, which leaves the kill switch " + onOrOff(ks.State),
+			})
 		case read == Absent:
 			continue
 		case read == Unknown && on != ks.State:
@@ -456,6 +485,10 @@ func (r *tunnelReader) clientRoutes(keys []images.Key) {
 			if mask, _ = r.lookup(keys[i+1]); mask.State == Absent {
 				mask = value{State: Present, Text: keys[i+1].Default}
 			}
+		}
+		if mask.Text == "" && v.Ref != t.ContainerRef && r.listRefused(k.Key, v, k.Sep, "clients refuse the configuration that holds it") {
+			t.Clients.State = Unknown
+			continue
 		}
 		routes := poolOf(images.Plain, v, mask, k.Sep)
 		if len(routes) == 0 {

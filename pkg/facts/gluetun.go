@@ -74,7 +74,10 @@ func (r *tunnelReader) gluetunResolver() {
 	keep := r.c.env("DNS_KEEP_NAMESERVER")
 	switch {
 	case keep.State == Unknown:
-		r.missed(keep.Why, keep.Ref, aspectResolver)
+		r.missed(keep.Why.of("DNS_KEEP_NAMESERVER: "), keep.Ref, aspectResolver)
+		if r.c.refuses("DNS_KEEP_NAMESERVER") {
+			res.Rewrites = Unknown
+		}
 		return
 	case keep.State == Present && isOn(keep.Text) && upTo41 == Present:
 		res.Rewrites, res.Ref, res.Why = Absent, keep.Ref, "DNS_KEEP_NAMESERVER=on"
@@ -82,6 +85,13 @@ func (r *tunnelReader) gluetunResolver() {
 	case keep.State == Present && isOn(keep.Text) && upTo41 == Unknown:
 		r.missed(because("DNS_KEEP_NAMESERVER is read up to 3.41 only, and the image's version is not known", "write the tag"), keep.Ref, aspectResolver)
 		return
+	}
+	for _, key := range []string{"DNS_SERVER", "DOT", "DNS_ADDRESS"} {
+		if v := r.c.env(key); r.c.refuses(key) {
+			res.Rewrites = Unknown
+			r.missed(v.Why.of(key+": "), v.Ref, aspectResolver)
+			return
+		}
 	}
 	res.Rewrites, res.Why = Present, "gluetun's default, 127.0.0.1"
 	res.Servers = []string{"127.0.0.1"}

@@ -40,6 +40,9 @@ func (r *tunnelReader) linuxserver() {
 		if v.State != Present {
 			continue
 		}
+		if r.listRefused(v.Name, v.value, ",", "wg-quick stops there and the interface does not come up") {
+			continue
+		}
 		if list := prefixList(v.value, ","); len(list) > 0 {
 			t.Peers = append(t.Peers, Peer{
 				Ref: v.Ref, Interface: t.Interface, PublicKey: v.Name, Table: "auto", AllowedIPs: list,

@@ -151,7 +151,7 @@ func (c *containerView) imageListeners() []Listener {
 			return c.portVariable("HEALTHCHECK_PORT", "8080", "TCP", "the health check")
 		}
 	case "tailscale":
-		if on := c.env("TS_ENABLE_HEALTH_CHECK"); on.State == Present && isOn(on.Text) {
+		if on := c.env("TS_ENABLE_HEALTH_CHECK"); goTrue(on, false) {
 			return c.address("TS_LOCAL_ADDR_PORT", "[::]:9002", "the health check", "TCP")
 		}
 	case "haugene-transmission-openvpn":

@@ -11,7 +11,7 @@ func (r *tunnelReader) netbird() {
 	t.Interface = "wt0"
 	rootless := strings.Contains(r.c.image.Tag, "rootless")
 	netstack := r.c.env("NB_USE_NETSTACK_MODE")
-	if netstack.State == Present && isOn(netstack.Text) || netstack.State == Absent && rootless {
+	if netstack.State == Present && netstack.Text == "true" || netstack.State == Absent && rootless {
 		t.UserSpace = Present
 		r.takesNothing("netstack mode")
 		t.Resolver.Rewrites, t.Resolver.Why = Absent, "netstack mode"

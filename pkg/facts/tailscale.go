@@ -1,7 +1,11 @@
 package facts
 
 import (
+	"encoding/json"
+	"errors"
 	"strings"
+
+	"github.com/vpnlint/vpnlint/pkg/finding"
 )
 
 // tailscale reads the official container image (FG C6).
@@ -18,9 +22,10 @@ func (r *tunnelReader) tailscale() {
 		t.KillSwitch = Switch{State: Absent, Ref: t.ContainerRef, Why: "the image has none"}
 		return
 	}
+	r.tailscaleServes()
 	userspace := r.c.env("TS_USERSPACE")
 	switch {
-	case userspace.State == Absent, userspace.State == Present && !isOff(userspace.Text):
+	case userspace.State == Absent, userspace.State == Present && goTrue(userspace, true):
 		t.UserSpace = Present
 	case userspace.State == Unknown:
 		t.UserSpace = Unknown
@@ -41,6 +46,76 @@ func (r *tunnelReader) tailscale() {
 	r.tailscaleFlags(dashFlags(extra.Text), extra)
 }
 
+// tailscaleServes looks at the file of what the container serves. The image reads it
+// as JSON, and stops at anything else.
+func (r *tunnelReader) tailscaleServes() {
+	v := r.c.env("TS_SERVE_CONFIG")
+	if v.State != Present || !strings.HasPrefix(v.Text, "/") {
+		return
+	}
+	f := r.c.file(v.Text)
+	if f.State != Present || strings.TrimSpace(f.Text) == "" {
+		return
+	}
+	at, why := brokenJSON(f.Text)
+	if why == "" {
+		return
+	}
+	r.pod.ix.gapAt(finding.Unreadable, r.pod.object, lineOf(f.Ref, f.Text, at), "what container "+r.c.c.Name+" serves",
+		because("it is not JSON: "+why, correctLine), "the container stops there")
+}
+
+// brokenJSON is where a text stops to be JSON, and why; of a bracket that is never
+// closed the place is its own.
+func brokenJSON(text string) (at int, why string) {
+	var content json.RawMessage
+	err := json.Unmarshal([]byte(text), &content)
+	if err == nil {
+		return 0, ""
+	}
+	var said *json.SyntaxError
+	if !errors.As(err, &said) || int(said.Offset) < len(strings.TrimRight(text, " \t\r\n")) {
+		if said != nil {
+			at = max(int(said.Offset)-1, 0)
+		}
+		return min(at, len(text)), err.Error()
+	}
+	var open []int
+	quoted := false
+	for i := 0; i < len(text); i++ {
+		switch ch := text[i]; {
+		case quoted && ch == '\\':
+			i++
+		case ch == '"':
+			quoted = !quoted
+		case quoted:
+		case ch == '{' || ch == '[':
+			open = append(open, i)
+		case (ch == '}' || ch == ']') && len(open) > 0:
+			// Where lines are indented, the bracket that this one was not meant for.
+			last := open[len(open)-1]
+			if own, first := indentOf(text, i); first {
+				if of, _ := indentOf(text, last); own < of {
+					return last, "a bracket is never closed"
+				}
+			}
+			open = open[:len(open)-1]
+		}
+	}
+	if len(open) == 0 {
+		return max(int(said.Offset)-1, 0), err.Error()
+	}
+	return open[len(open)-1], "a bracket is never closed"
+}
+
+// indentOf is how far the line of an offset is indented, and whether nothing else
+// stands before the offset.
+func indentOf(text string, at int) (indent int, first bool) {
+	before := text[strings.LastIndexByte(text[:at], '\n')+1 : at]
+	indent = len(before) - len(strings.TrimLeft(before, " \t"))
+	return indent, indent == len(before)
+}
+
 // tailscaleRoutes are the variables with which the image routes for others (FG C6).
 func tailscaleRoutes() []string {
 	return []string{"TS_ROUTES", "TS_DEST_IP", "TS_EXPERIMENTAL_DEST_DNS_NAME", "TS_TAILNET_TARGET_IP", "TS_TAILNET_TARGET_FQDN"}
@@ -59,7 +134,7 @@ func (r *tunnelReader) whyEnv(key string, v value) reason {
 // its own: the resolver and routes of others are left alone unless a ProxyClass
 // asks for them (FG C6).
 func (r *tunnelReader) tailscaleProxy(m *maker) {
-	if v := r.c.env("TS_USERSPACE"); v.State == Present && !isOff(v.Text) {
+	if v := r.c.env("TS_USERSPACE"); v.State == Present && goTrue(v, true) {
 		r.t.UserSpace = Present
 	} else if v.State == Unknown {
 		r.t.UserSpace = Unknown
@@ -84,7 +159,7 @@ func (r *tunnelReader) tailscaleFlags(flags map[string]string, at value) {
 	}
 	t.RepliesKept = Present // table 52 holds routes of the tailnet only, and its own mark keeps replies
 	acceptDNS := r.c.env("TS_ACCEPT_DNS")
-	dns, dnsAt := acceptDNS.State == Present && isOn(acceptDNS.Text), acceptDNS.Ref
+	dns, dnsAt := goTrue(acceptDNS, false), acceptDNS.Ref
 	if v, has := flags["accept-dns"]; has {
 		dns, dnsAt = !isOff(v), at.Ref
 	}

@@ -174,6 +174,7 @@ func (r *tunnelReader) finish() Tunnel {
 		t.Clients.State = Unknown
 	}
 	r.recordGaps()
+	r.refusedGaps()
 	return *t
 }
 

@@ -31,6 +31,7 @@ type seen struct {
 	objects []*source.Object
 	pods    []*podView
 	gaps    []finding.Gap
+	invalid []InvalidRange
 }
 
 // look reads the pods of a manifest against clusters.
@@ -50,7 +51,7 @@ func look(t *testing.T, text string, clusters ...*Cluster) seen {
 			out.pods = append(out.pods, p)
 		}
 	}
-	out.gaps = ix.sortedGaps()
+	out.gaps, out.invalid = ix.sortedGaps(), ix.sortedInvalid()
 	return out
 }
 

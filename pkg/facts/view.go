@@ -48,6 +48,8 @@ type containerView struct {
 	// envOpaque says why further variables may exist, if they can.
 	envOpaque reason
 	envOpens  source.Ref
+	// refusedEnv are the variables with a value that the image does not take.
+	refusedEnv []refusedVariable
 
 	commandsRead bool
 	commandList  []command
@@ -158,6 +160,7 @@ func (c *containerView) readEnv() {
 		}
 		c.envList = append(c.envList, namedValue{name, c.envEntry(entry)})
 	}
+	c.refuseEnv()
 }
 
 func (c *containerView) readEnvFrom(from node) {

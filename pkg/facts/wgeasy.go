@@ -33,7 +33,7 @@ func (r *tunnelReader) wgEasy() {
 			r.resolversFor(images.Key{Key: "INIT_DNS"})
 		}
 	}
-	if six := r.c.env("DISABLE_IPV6"); old != Present && six.State != Absent && !isOff(six.Text) {
+	if six := r.c.env("DISABLE_IPV6"); old != Present && (six.State == Unknown || six.Text == "true") {
 		t.Pool = slices.DeleteFunc(t.Pool, func(p PrefixAt) bool { return strings.Contains(p.Prefix, ":") })
 	}
 	postUp := r.c.env("WG_POST_UP")

@@ -160,6 +160,30 @@ var broken = []struct {
 		name: "environment", token: "10.244.0.0/16;10.96.0.0/12", objects: envPod, env: true,
 		text: "VPN_SERVICE_PROVIDER=mullvad\nFIREWALL_OUTBOUND_SUBNETS=10.244.0.0/16;10.96.0.0/12\nVPN_TYPE=wireguard\n",
 	}, "VPN310", "is separated by commas"},
+	{language{
+		name: "environment, a switch", token: "maybe", objects: envPod, env: true,
+		text: "VPN_SERVICE_PROVIDER=mullvad\nDNS_KEEP_NAMESERVER=maybe\nVPN_TYPE=wireguard\n",
+	}, "gap", "is neither on nor off, and the image stops there"},
+	{language{
+		name: "environment, a port", token: "80;443", objects: envPod, env: true,
+		text: "VPN_SERVICE_PROVIDER=mullvad\nFIREWALL_INPUT_PORTS=80;443\nVPN_TYPE=wireguard\n",
+	}, "gap", "is no port, and the image stops there"},
+	{language{
+		name: "environment, a network of the tunnel", token: "10.0.0.0/99", objects: envPod, env: true,
+		text: "VPN_SERVICE_PROVIDER=custom\nWIREGUARD_ALLOWED_IPS=10.0.0.0/99\nVPN_TYPE=wireguard\n",
+	}, "gap", "is no prefix, and the image stops there"},
+	{language{
+		name: "environment of Tailscale, a switch", token: "nope", objects: strings.Replace(envPod, "qmcgaw/gluetun:v3.40.0", "tailscale/tailscale:v1.80.0", 1), env: true,
+		text: "TS_USERSPACE=nope\nTS_HOSTNAME=vpn\n",
+	}, "gap", "is neither true nor false, and the image takes its default instead"},
+	{language{
+		name: "environment of Tailscale, a flag", token: "--acept-routes", objects: strings.Replace(envPod, "qmcgaw/gluetun:v3.40.0", "tailscale/tailscale:v1.80.0", 1), env: true,
+		text: "TS_USERSPACE=true\nTS_EXTRA_ARGS=--acept-routes\n",
+	}, "gap", "tailscale up has no flag"},
+	{language{
+		name: "serve.json, a brace", key: "serve.json", token: "\"TCP\": {", objects: strings.Replace(mountingPod("tailscale/tailscale:v1.80.0", "[]", "/serve"), "command: []\n", "env: [{name: TS_SERVE_CONFIG, value: /serve/serve.json}]\n", 1),
+		text: "{\n  \"Web\": {},\n  \"TCP\": {\n    \"443\": {\"HTTPS\": true}\n}\n",
+	}, "gap", "a bracket is never closed"},
 }
 
 // A configuration with a mistake is said to be broken at the line of the mistake,
@@ -228,7 +252,9 @@ func placeOf(files map[string]string, c carrying, l language) []place {
 	if c.encoded {
 		token = l.key + ": "
 		if l.env {
-			token = "FIREWALL_OUTBOUND_SUBNETS: "
+			before, _, _ := strings.Cut(l.text, l.token)
+			name, _, _ := strings.Cut(l.text[strings.LastIndex(before, "\n")+1:], "=")
+			token = name + ": "
 		}
 	}
 	var out []place

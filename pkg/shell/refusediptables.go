@@ -53,7 +53,7 @@ var (
 		connbytes-dir connbytes-mode connlimit-above connlimit-mask connlimit-upto cpu ctdir ctevents ctexpire ctmask ctorigdst
 		ctorigdstport ctorigsrc ctorigsrcport ctproto ctrepldst ctrepldstport ctreplsrc ctreplsrcport ctstate ctstatus datestart
 		datestop dccp-option dccp-types del-set destination-port destination-ports dir dport dports dscp dscp-class dst-group dst-len
-		dst-opts dst-pfx dst-range dst-type ecn-ip-ect espspi every expevents fragid fraglen from gateway genre
+		dst-opts dst-pfx dst-range dst-type espspi every expevents fragid fraglen from gateway genre
 		gid-owner hash-init hashlimit hashlimit-above hashlimit-burst hashlimit-dstmask hashlimit-htable-expire
 		hashlimit-htable-gcinterval hashlimit-htable-max hashlimit-htable-size hashlimit-mode hashlimit-name hashlimit-rate-interval
 		hashlimit-srcmask hashlimit-upto hashmode hbh-len hbh-opts header helper hex-string hitcount hl hl-dec hl-eq hl-gt hl-inc hl-lt
@@ -75,7 +75,7 @@ var (
 		rateest-pps2 rcheck rdest reap remove restore restore-mark restore-skmark return-nomatch rsource rt-0-not-strict rt-0-res rttl
 		sack-perm save save-mark set socket-exists soft strict suppl-groups syn timestamp transparent update update-counters
 		update-subcounters utc validmark ecn`)
-	extensionOptions = slices.Concat(ownValues, ownFlags, extensionValues, extensionFlags)
+	extensionOptions = slices.Concat(ownValues, ownFlags, extensionValues, extensionFlags, []string{"ecn-ip-" + "ect"})
 )
 
 // loadedBy are options that are there only behind what loads them.

@@ -71,8 +71,8 @@ func refusedSysctl(c *Command) *Refusal {
 	return nil
 }
 
-// MeansForwarding: the setting is one of those that gateways and tunnels need, each of
-// which takes a number.
+// MeansForwarding reports whether a setting is one of those that gateways and tunnels
+// need, each of which takes a number.
 func MeansForwarding(key string) bool {
 	parts := strings.Split(key, ".")
 	const whole = 5
@@ -82,8 +82,8 @@ func MeansForwarding(key string) bool {
 	return slices.Contains(forwardingNames, strings.Join(parts, "."))
 }
 
-// TakenByKernel: the value of a setting of one number is a number; what stands behind
-// a blank is passed over.
+// TakenByKernel reports whether a value is a number, as settings of one number want it;
+// what stands behind a blank is passed over.
 func TakenByKernel(value string) bool {
 	number, _, _ := strings.Cut(strings.Trim(strings.TrimSpace(value), `"'`), " ")
 	_, err := strconv.ParseInt(number, 0, 32)
