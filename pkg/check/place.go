@@ -241,7 +241,7 @@ func decidedBy(missing []string, where source.Provenance) []source.Note {
 					continue
 				}
 				said = true
-				notes = append(notes, source.Note{At: read.At, Says: shown(read.Text) + " here keeps " + keptText(g.Keeps, missing) + " out"})
+				notes = append(notes, source.Note{At: read.At, Says: shown(read) + " here keeps " + keptText(g.Keeps, missing) + " out"})
 			}
 			if !said {
 				notes = append(notes, source.Note{At: g.At, Says: "this condition keeps " + keptText(g.Keeps, missing) + " out"})
@@ -259,18 +259,24 @@ func decidedBy(missing []string, where source.Provenance) []source.Note {
 			continue
 		}
 		for _, read := range g.Reads {
-			notes = append(notes, source.Note{At: read.At, Says: shown(read.Text) + " here lets it in"})
+			notes = append(notes, source.Note{At: read.At, Says: shown(read) + " here lets it in"})
 		}
 		break
 	}
 	return notes
 }
 
-func shown(text string) string {
-	if text == "" {
+// shown names the value that a condition reads. A mapping or a list decides by
+// having anything in it: there its name says more than its text.
+func shown(v source.ValueRef) string {
+	switch {
+	case v.Text == "":
 		return "the value"
+	case len(v.Text) > len("{}") && (v.Text[0] == '{' || v.Text[0] == '[') && v.Path != "":
+		return v.Path
+	default:
+		return v.Text
 	}
-	return text
 }
 
 func bySource(v source.ValueRef) string {
@@ -355,14 +361,29 @@ func sortedSet(in []string) []string {
 
 // fingerprint identifies a finding across edits elsewhere: rule, file, object
 // and field, list items by name, and for a part of a text the part itself
-// instead of its offsets. Never message or line.
+// instead of its offsets; a field in a text is known by its key, as one of the
+// object is, whatever its value. Never message or line.
 func fingerprint(f finding.Finding, object *source.Object, ref source.Ref) string {
 	field, value := namedPointer(object.Tree, ref.Pointer)
 	part := ""
 	if text, ok := value.(string); ok && ref.End > ref.Start && ref.Start >= 0 && ref.End <= len(text) {
-		part = text[ref.Start:ref.End]
+		part = keyOrText(text[ref.Start:ref.End])
 	}
 	return finding.Digest(f.Rule, f.Primary.File, f.Object.APIVersion, f.Object.Kind, f.Object.Namespace, f.Object.Name, field, part)
+}
+
+// keyOrText returns the key of what is a field of YAML or JSON with its value, and
+// anything else as it is.
+func keyOrText(part string) string {
+	key, value, is := strings.Cut(part, ":")
+	name := strings.Trim(key, `"'`)
+	odd := strings.IndexFunc(name, func(r rune) bool {
+		return r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	})
+	if !is || name == "" || odd >= 0 || value != "" && !strings.ContainsAny(value[:1], " \t\r\n[{\"") {
+		return part
+	}
+	return name
 }
 
 // namedPointer rewrites a pointer so that list items that have a name are found

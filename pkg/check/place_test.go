@@ -4,6 +4,7 @@ import (
 	"context"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/vpnlint/vpnlint/pkg/facts"
@@ -32,6 +33,15 @@ func TestWhatDecidedTheText(t *testing.T) {
 				{Taken: false, Reads: []source.ValueRef{read("other", "false", 3)}},
 			}},
 			want: []source.Note{{At: inValues(2), Says: "true here lets it in"}},
+		},
+		"a mapping by its name": {
+			where: source.Provenance{Guards: []source.Guard{{Taken: true, Reads: []source.ValueRef{read("vpn", `{"env":{"VPN_TYPE":"wireg…`, 2)}}}},
+			want:  []source.Note{{At: inValues(2), Says: "vpn here lets it in"}},
+		},
+		"an empty list by its text": {
+			missing: []string{"TS_ROUTES"},
+			where:   source.Provenance{Absent: []source.Guard{{Keeps: "name: TS_ROUTES", Reads: []source.ValueRef{read("routes", "[]", 4)}}}},
+			want:    []source.Note{{At: inValues(4), Says: "[] here keeps TS_ROUTES out"}},
 		},
 		"a condition that kept the missing text out": {
 			missing: []string{"startupProbe"},
@@ -185,6 +195,37 @@ func TestFingerprint(t *testing.T) {
 	}
 	if got := of(base, tree(), source.Ref{Pointer: "/config", Start: 17, End: 30}); got == entry {
 		t.Error("does not tell list entries apart")
+	}
+}
+
+// A field of a text that a ConfigMap holds is one finding, whatever else comes into
+// its list and however it is written.
+func TestFingerprintOfAFieldInAText(t *testing.T) {
+	of := func(text, field string) string {
+		start := strings.Index(text, field)
+		if start < 0 {
+			t.Fatalf("%q is not in %q", field, text)
+		}
+		ref := source.Ref{Pointer: "/config", Start: start, End: start + len(field)}
+		return fingerprint(finding.Finding{Rule: "VPN203"}, &source.Object{Tree: map[string]any{"config": text}}, ref)
+	}
+	first := of("nonMasqueradeCIDRs:\n  - 10.0.0.0/8\n", "nonMasqueradeCIDRs:\n  - 10.0.0.0/8")
+	for text, field := range map[string]string{
+		"# why\nnonMasqueradeCIDRs:\n- 10.0.0.0/8\n- 10.4.0.0/14\n": "nonMasqueradeCIDRs:\n- 10.0.0.0/8\n- 10.4.0.0/14",
+		"nonMasqueradeCIDRs: [10.4.0.0/14]":                         "nonMasqueradeCIDRs: [10.4.0.0/14]",
+		`{"nonMasqueradeCIDRs":["10.4.0.0/14"]}`:                    `"nonMasqueradeCIDRs":["10.4.0.0/14"]`,
+	} {
+		if of(text, field) != first {
+			t.Errorf("%q is another finding", text)
+		}
+	}
+	for _, field := range []string{"masqLinkLocal: true", "fd00::/8", "fd00::/48"} {
+		if of(field, field) == first {
+			t.Errorf("%q is the same finding", field)
+		}
+	}
+	if of("fd00::/8", "fd00::/8") == of("fd00::/48", "fd00::/48") {
+		t.Error("does not tell IPv6 prefixes apart")
 	}
 }
 

@@ -81,6 +81,25 @@ func (f *founded) oneOfEachFamily(entries []rangeEntry, says, fate string) {
 	}
 }
 
+// blankBeside refuses an entry with a blank beside it: kubeadm, kind and kube-proxy
+// cut the list at its commas, and no address begins or ends with a blank.
+func (f *founded) blankBeside(n node, says, fate string) bool {
+	text, is := n.str()
+	if !is {
+		return false
+	}
+	start := 0
+	for _, piece := range strings.Split(text, ",") {
+		e := grammar.ParsePrefix(strings.TrimSpace(piece), 0)
+		if e.Valid && !e.Bare && e.Text != piece {
+			f.refuse(rangeEntry{e, n, n.part(start, start+len(piece))}, says, "a blank stands beside it, and the list is cut at its commas alone", fate)
+			return true // the list is refused, once
+		}
+		start += len(piece) + 1
+	}
+	return false
+}
+
 // kubeadmSubnets refuses what kubeadm does of a ClusterConfiguration's ranges. The
 // size of the pod range is held against the nodes' only where no flag of the
 // controller manager has a say in that.
@@ -88,7 +107,7 @@ func (f *founded) kubeadmSubnets(conf fields) {
 	flags := slices.ContainsFunc(conf("controllerManager", "extraArgs"), node.exists)
 	for _, n := range conf("networking", "podSubnet") {
 		entries, all := entriesOf(n)
-		if !all {
+		if f.blankBeside(n, "podSubnet", fateOfCluster(n.obj)) || !all {
 			continue
 		}
 		f.oneOfEachFamily(entries, "podSubnet", fateOfCluster(n.obj))
@@ -100,7 +119,7 @@ func (f *founded) kubeadmSubnets(conf fields) {
 	}
 	for _, n := range conf("networking", "serviceSubnet") {
 		entries, all := entriesOf(n)
-		if !all {
+		if f.blankBeside(n, "serviceSubnet", fateOfCluster(n.obj)) || !all {
 			continue
 		}
 		f.oneOfEachFamily(entries, "serviceSubnet", fateOfCluster(n.obj))
@@ -150,7 +169,7 @@ func (f *founded) kindSubnets(networking node) {
 		entries, all := entriesOf(n)
 		fate := fateOfCluster(n.obj)
 		switch {
-		case !all:
+		case f.blankBeside(n, says, fate), !all:
 		case family == "dual":
 			f.oneOfEachFamily(entries, says, fate)
 		case family != "" && family != "ipv4" && family != "ipv6":
