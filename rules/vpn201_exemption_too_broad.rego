@@ -30,13 +30,13 @@
 #     `ipv4-native-routing-cidr`; also as values of Cilium's or Calico's chart in a HelmRelease, an
 #     Application, a HelmChart or HelmChartConfig. **Error** when that destination must
 #     see node addresses: the plan says `sourceAddress: node`, or the tunnel's local selectors or
-#     advertisements leave the pod range out.
+#     advertisements, or the plan's `returnRoutes` or `farSideAllows`, leave the pod range out.
 #     **Warning** when nothing says which address the far side expects, or when an entry is a whole
 #     private block far beyond the pod range and a VPN with unknown destinations is in view.
 #   silent: |
 #     - no VPN in view, or the list's excess meets none of its destinations
 #     - the destination is meant to see pod addresses: the plan says `sourceAddress: pod`, or the tunnel's
-#       local selectors hold the pod range
+#       local selectors or the plan's return routes hold the pod range
 #     - a disabled IPPool or Cilium's native range holds it, and nothing says which address is expected:
 #       both are written for networks that route pod addresses
 #     - a CiliumEgressGatewayPolicy names the destination

@@ -28,7 +28,8 @@
 #     pool of Calico's with natOutgoing, Cilium without `enable-ipv4-masquerade`, flannel without
 #     `--ip-masq` whose CNI plugin has `ipMasq: false`, kube-router without `--enable-pod-egress`) or
 #     because the plan wants it so, and the path leaves out the pod range or a part of it: the local traffic selectors of the ComputeVPNTunnel, what its ComputeRouter
-#     announces, or the plan's `localTrafficSelectors`, `returnRoutes` or `farSideAllows`.
+#     announces, or the plan's `localTrafficSelectors`, `returnRoutes` or `farSideAllows`. Where nothing
+#     masquerades, also the plan's `sourceAddress: node`.
 #   silent: |
 #     - the selectors, return routes and what the far side allows hold the pod range
 #     - no selectors are stated, or 0.0.0.0/0: a route-based tunnel says nothing about it
@@ -53,17 +54,20 @@ findings contains finding if {
 	count(target.lacks) > 0
 	kept := reason(agent, target)
 	finding := {
-		"ref": places.either(target.lacks[0].ref, target.ref),
+		"ref": primary(target, kept),
 		"message": sprintf(
-			"pods%s keep their address towards %s (%s), but %s: their packets are dropped on the way, or the replies are, while nodes get through",
-			[text.of_cluster(agent.cluster), text.list(target.covered), because(target, kept), text.list([step(target, l) | some l in target.lacks])],
+			"pods%s keep their address towards %s (%s), but %s: %s",
+			[
+				text.of_cluster(agent.cluster), text.list(target.covered), because(target, kept),
+				text.list([step(target, l) | some l in target.lacks]), fate(target),
+			],
 		),
 		"related": array.concat(
 			array.concat(
 				[{"ref": kept.ref, "says": kept.says} | places.written(kept.ref)],
 				array.concat(
 					[{"ref": target.ref, "says": sprintf("%s is reached through %s", [target.prefix, masquerade.site(target)])} | places.written(target.ref)],
-					[{"ref": l.ref, "says": step(target, l)} | some i, l in target.lacks; i > 0; places.written(l.ref)],
+					[{"ref": l.ref, "says": step(target, l)} | some i, l in target.lacks; related(i, l); places.written(l.ref)],
 				),
 			),
 			places.ranges(agent.pod_ranges),
@@ -72,6 +76,24 @@ findings contains finding if {
 		"clusters": masquerade.clusters(agent),
 		"verify": masquerade.verify(agent, [target]),
 	}
+}
+
+related(i, _) if i > 0
+
+related(_, lack) if lack.kind == "choice"
+
+# What is to be changed: the step that leaves the pods out; where the plan wants node
+# addresses, what keeps anybody from having them.
+primary(target, _) := places.either(target.lacks[0].ref, target.ref) if target.lacks[0].kind != "choice"
+
+primary(target, kept) := places.either(kept.ref, target.lacks[0].ref) if target.lacks[0].kind == "choice"
+
+fate(target) := "their packets are dropped on the way, or the replies are, while nodes get through" if {
+	target.lacks[0].kind != "choice"
+}
+
+fate(target) := "a request with a pod address gets no reply there, while nodes get through" if {
+	target.lacks[0].kind == "choice"
 }
 
 # The entry is not named twice where it is the destination itself.
@@ -85,6 +107,10 @@ step(target, lack) := sprintf("%s carries nothing from %s", [masquerade.site(tar
 
 step(target, lack) := sprintf("the far side of %s has no return route to %s", [masquerade.site(target), text.list(lack.outside)]) if {
 	lack.kind == "return-route"
+}
+
+step(target, lack) := sprintf("the far side of %s expects node addresses: %s", [masquerade.site(target), target.wanted_why]) if {
+	lack.kind == "choice"
 }
 
 step(target, lack) := sprintf("the far side of %s lets nothing from %s in", [masquerade.site(target), text.list(lack.outside)]) if {

@@ -75,3 +75,18 @@ test_silent_when_unknown if {
 	list := testing.exemptions({"source": "unknown", "entries": []})
 	count(vpn208.findings) == 0 with input as with_agent({"list": list, "targets": [target({"entry": -1, "covered": []})]})
 }
+
+test_fires_where_nothing_masquerades_and_nodes_are_expected if {
+	none := testing.exemptions({
+		"source": "none", "entries": [], "ref": testing.ref("/disabled"),
+		"why": "defaultSnatStatus.disabled keeps the pod's address everywhere",
+	})
+	choice := {"wanted": "node", "wanted_why": "the plan says so (firewall)", "wanted_ref": testing.ref("/sourceAddress")}
+	some f in vpn208.findings with input as with_agent({
+		"list": none,
+		"targets": [target(object.union(choice, {"entry": -1, "lacks": [testing.lack("choice", ["10.4.0.0/14"])]}))],
+	})
+	f.ref == testing.ref("/disabled")
+	contains(f.message, "(defaultSnatStatus.disabled keeps the pod's address everywhere), but the far side of onprem expects node addresses: the plan says so (firewall): a request")
+	testing.ref("/choice") in {r.ref | some r in f.related}
+}

@@ -21,7 +21,8 @@
 #     one cluster. **Error**: they overlap in part, are equal, or the VPN's range lies inside a range of
 #     the cluster. **Warning**: the VPN's range strictly contains the other (more specific routes win,
 #     until they do not), one range of the cluster contains another, or one side is only the default
-#     of a component. The pods, or nodes, of another cluster are VPN destinations where the plan says
+#     of a component. The networks behind the clients of a WireGuard or OpenVPN server, and behind the
+#     peers of Kilo's mesh, are VPN destinations. The pods, or nodes, of another cluster are VPN destinations where the plan says
 #     that both clusters show the far side of one VPN these addresses; its pods and services are, too, where
 #     Submariner joins both to one broker without globalnet.
 #   silent: |

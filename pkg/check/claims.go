@@ -92,7 +92,7 @@ var carriers = [...]Carrier{
 	{Verify: "capture", Claim: "M1", Says: "the source address decides"},
 	{Verify: "capture", Claim: "M4", Says: "tcpdump -ni any net 10.20.0.0/16"},
 	{Verify: "pool-capture", Claim: "F9", Says: "tcpdump -ni any net 10.211.0.0/24"},
-	{Verify: "agent-rules", Claim: "M3", Says: "iptables-save -t nat | grep -i masq"},
+	{Verify: "agent-rules", Claim: "M3", Says: `iptables-save -t nat | grep -iE "masq|snat"`},
 	{Verify: "agents", Claim: "M3", Says: "get daemonsets --all-namespaces -o wide | grep -i masq"},
 	{Verify: "routes", Claim: "C5", Says: "-- ip route get 10.96.0.1"},
 	{Verify: "node-routes", Claim: "C4", Says: "ip rule; ip route show table all"},

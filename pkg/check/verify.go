@@ -104,7 +104,7 @@ var verifyTemplates = [...]verifyTemplate{
 	{"agent-rules", "The agent's log says what it made of its configuration, the rules on the node what it wrote. Where they differ from the ConfigMap, suspect the agent, not the network.", []string{
 		whichNode,
 		kubectl + " logs {workload} -c {container} --tail=20",
-		onNode + "sh -c 'iptables-save -t nat | grep -i masq'",
+		onNode + `sh -c 'iptables-save -t nat | grep -iE "masq|snat"'`,
 	}},
 	{"agents", "Without an agent in the list nothing reads the ConfigMap.", []string{
 		"kubectl get daemonsets --all-namespaces -o wide | grep -i masq",

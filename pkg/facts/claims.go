@@ -23,6 +23,7 @@ func readClaims(ix *index, cs *clusterSet, pods []*podView, sites []Site) []cidr
 	}
 	out = append(out, sharedVPNs(cs.founded)...)
 	out = append(out, clusterSets(ix, cs)...)
+	out = append(out, kiloPeers(ix, cs)...)
 	for _, s := range sites {
 		if s.Planned {
 			continue // the plan's own claims
@@ -75,6 +76,9 @@ func tunnelClaims(p *podView, t *Tunnel, cluster string) []cidrplan.Claim {
 			}
 		}
 	}
+	if t.Side == "server" {
+		out = append(out, behindClients(p, t, like)...)
+	}
 	// The remote selectors of IPsec lead away from either side.
 	if t.Side != "client" && t.Kind != "ipsec" || t.Routes.State != Present || t.Bypass.State == Unknown {
 		return out
@@ -122,4 +126,44 @@ func privateBlocks() []netip.Prefix {
 		netip.PrefixFrom(netip.AddrFrom4([4]byte{192, 168}), 16),
 		netip.PrefixFrom(netip.AddrFrom16([16]byte{0xfc}), 7),
 	}
+}
+
+// behindClients are the networks behind the clients of a server, which has a route to
+// each: the AllowedIPs of WireGuard's peers, the routes of OpenVPN's own. What lies
+// in its pool is a client's own address.
+func behindClients(p *podView, t *Tunnel, like cidrplan.Claim) []cidrplan.Claim {
+	type network struct {
+		at   PrefixAt
+		says string
+	}
+	var networks []network
+	switch t.Kind {
+	case "wireguard":
+		for i := range t.Peers {
+			for _, at := range t.Peers[i].AllowedIPs {
+				if t.Peers[i].Table == "auto" {
+					networks = append(networks, network{at, "AllowedIPs = " + at.Text})
+				}
+			}
+		}
+	case "openvpn":
+		for _, at := range t.Routes.Prefixes {
+			if t.Routes.State == Present {
+				networks = append(networks, network{at, "route " + at.Text})
+			}
+		}
+	}
+	var out []cidrplan.Claim
+	pool := parsed(t.Pool)
+	for _, n := range networks {
+		for _, prefix := range parsed([]PrefixAt{n.at}) {
+			if leadsEverywhere(prefix) || cidrplan.Contains(pool, []netip.Prefix{prefix}) { // the first is VPN407's
+				continue
+			}
+			c := like
+			c.Role, c.PodLocal, c.Prefix, c.At, c.Says = cidrplan.VPN, p.pod.HostNetwork.Value == "false", prefix, n.at.Ref, n.says
+			out = append(out, c)
+		}
+	}
+	return out
 }

@@ -39,3 +39,18 @@ func TestDperson(t *testing.T) {
 		})
 	}
 }
+
+// The start script runs what the arguments name, and then does nothing else.
+func TestDpersonRunsTheArguments(t *testing.T) {
+	for _, start := range []string{`args: ["openvpn", "--config", "/vpn/own.conf"]`, `command: ["openvpn", "--config", "/vpn/own.conf"]`} {
+		text := strings.TrimRight(container("dperson/openvpn-client:latest", "ROUTE=10.244.0.0/16"), "\n") + "\n        " + start + "\n"
+		tun := look(t, text, lab()).tunnel(t)
+		if tun.Routes.State != Unknown || tun.KillSwitch.State != Unknown || len(tun.Bypass.Entries) > 0 || tun.RepliesKept == Present {
+			t.Errorf("%s: routes %+v, kill switch %+v, bypass %v, replies %s", start, tun.Routes, tun.KillSwitch, tun.Bypass.Entries, tun.RepliesKept)
+		}
+	}
+	script := strings.TrimRight(container("dperson/openvpn-client:latest"), "\n") + "\n        command: [\"/usr/bin/openvpn.sh\", \"-f\", \"\"]\n"
+	if tun := look(t, script, lab()).tunnel(t); !tun.Routes.Default || tun.KillSwitch.State != Present {
+		t.Errorf("the start script is run: routes %+v, kill switch %+v", tun.Routes, tun.KillSwitch)
+	}
+}

@@ -525,6 +525,9 @@ func (r *agentReader) targets(a *Agent, f *founded, exempt, pods []netip.Prefix)
 			t.Lacks = lacks(s, planned, ofSame(pods, remote))
 			if t.Wanted == "node" {
 				wantNode = append(wantNode, remote)
+				if a.List.Source == plannedNone && len(t.Lacks) == 0 {
+					t.Lacks = append(t.Lacks, PathLack{Kind: "choice", Ref: t.WantedRef, Outside: written(ofSame(pods, remote))})
+				}
 			}
 			if had[answer{remote, t.Wanted}] {
 				continue
@@ -564,22 +567,24 @@ func ofSame(list []netip.Prefix, family netip.Prefix) []netip.Prefix {
 }
 
 // wanted says which source address the far side can answer: the one that the
-// plan records, else the one that the tunnel's local selectors, or its router's
-// announcements, hold.
+// plan records, else the one that the plan's return routes and allow-list, the
+// tunnel's local selectors, or its router's announcements hold.
 func wanted(s *Site, planned *PlannedVPN, pods []netip.Prefix) (answer, why string, at source.Ref) {
 	if answer, why, at, recorded := planned.wants(); recorded {
+		return answer, why, at
+	}
+	answer, why, at = planned.farSide(pods)
+	if answer == "node" {
+		return answer, why, at
+	}
+	if s.LocalState != Present && answer != "" {
 		return answer, why, at
 	}
 	at = s.Ref
 	if len(s.Local) > 0 {
 		at = s.Local[0].Ref
 	}
-	var texts []string
-	for _, p := range s.Local {
-		texts = append(texts, p.Prefix)
-	}
-	local := parsed(s.Local)
-	says := strings.Join(texts, ", ")
+	local, says := parsed(s.Local), sayPrefixes(s.Local)
 	switch {
 	case s.LocalState != Present:
 		return "unknown", "what " + s.Object.String() + " lets the far side answer is not stated", at

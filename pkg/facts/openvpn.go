@@ -405,6 +405,29 @@ func (r *tunnelReader) openVPNGeneric() {
 	}
 }
 
+// pastTheStart: the command starts OpenVPN itself in an image whose own script would
+// have asked for the default route and set up a firewall. dperson's also runs
+// what the arguments name.
+func (r *tunnelReader) pastTheStart() bool {
+	switch r.family.ID {
+	case "dperson-openvpn-client":
+		if args := r.c.spec.get("args").texts(); len(r.c.spec.get("command").texts()) == 0 && len(args) > 1 && path.Base(args[0].text()) == "openvpn" {
+			return true
+		}
+	case "haugene-transmission-openvpn", "wfg-openvpn-client", "binhex-vpn", "dyonr-qbittorrentvpn":
+	default:
+		return false
+	}
+	_, past := r.c.startsPast("", "openvpn")
+	return past
+}
+
+// bareOpenVPN reads such a container: nothing is left of what its image does.
+func (r *tunnelReader) bareOpenVPN() {
+	*r.t, r.lost = *newTunnelReader(r.pod, r.c, r.family).t, nil
+	r.openVPNGeneric()
+}
+
 // plainOpenVPN reports whether OpenVPN is all that runs: the command starts it, or
 // the image is nothing else, and the configuration is in view with each script
 // that it calls.

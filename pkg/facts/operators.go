@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 
+	"github.com/vpnlint/vpnlint/pkg/cidrplan"
 	"github.com/vpnlint/vpnlint/pkg/grammar"
 	"github.com/vpnlint/vpnlint/pkg/source"
 )
@@ -74,6 +75,37 @@ func (r *peerGroups) kiloPeer(o *source.Object) {
 	if len(p.AllowedIPs) > 0 {
 		r.add(o, "Kilo's mesh", "", p)
 	}
+}
+
+// kiloPeers are the networks to which the nodes of Kilo's mesh have routes by its
+// peers. What lies in the mesh's own subnet is one of its clients, not a network.
+func kiloPeers(ix *index, cs *clusterSet) []cidrplan.Claim {
+	var out []cidrplan.Claim
+	for _, o := range ix.ofKind(kiloGroup, "Peer") {
+		f := cs.one(o)
+		if f == nil || f.Elsewhere {
+			continue
+		}
+		for _, item := range root(o).get("spec", "allowedIPs").texts() {
+			at, valid := prefixAt(grammar.ParsePrefix(item.text(), 0), item.ref())
+			for _, prefix := range parsed([]PrefixAt{at}) {
+				if !valid || leadsEverywhere(prefix) || f.meshHolds(prefix) {
+					continue
+				}
+				out = append(out, cidrplan.Claim{
+					Cluster: f.Name, Role: cidrplan.VPN, Prefix: prefix, At: at.Ref, Says: "allowedIPs", Strength: cidrplan.Declared, Owner: nameOf(o).String(),
+				})
+			}
+		}
+	}
+	return out
+}
+
+// meshHolds: the prefix lies in the range of a mesh on the cluster's nodes.
+func (f *founded) meshHolds(prefix netip.Prefix) bool {
+	return slices.ContainsFunc(f.claims, func(c cidrplan.Claim) bool {
+		return c.Role == cidrplan.Pool && c.Prefix.IsValid() && c.Prefix.Bits() <= prefix.Bits() && c.Prefix.Contains(prefix.Addr())
+	})
 }
 
 // around returns the directory of a peer's server, "" where the tree has none or

@@ -3,6 +3,7 @@ package facts
 import (
 	"net/netip"
 	"slices"
+	"strings"
 
 	"github.com/vpnlint/vpnlint/pkg/cidrplan"
 	"github.com/vpnlint/vpnlint/pkg/finding"
@@ -109,6 +110,42 @@ func (v *PlannedVPN) wants() (answer, why string, at source.Ref, recorded bool) 
 		why += " (" + clip(v.Reason.Value) + ")"
 	}
 	return v.SourceAddress.Value, why, v.SourceAddress.Ref, true
+}
+
+// farSide is the source address that the far side can answer by what the plan says
+// of its return routes and of what it allows; "" where it says neither, or where
+// these hold a part of the pod range.
+func (v *PlannedVPN) farSide(pods []netip.Prefix) (answer, why string, at source.Ref) {
+	if v == nil || len(pods) == 0 {
+		return "", "", source.Ref{}
+	}
+	for _, said := range []struct {
+		list []PrefixAt
+		verb string
+	}{{v.ReturnRoutes, "routes back"}, {v.FarSideAllows, "lets in"}} {
+		if len(said.list) == 0 {
+			continue
+		}
+		list, says := parsed(said.list), "the far side "+said.verb+" "+sayPrefixes(said.list)
+		switch {
+		case !cidrplan.Overlaps(list, pods):
+			return "node", says + " only, which holds no pod address", said.list[0].Ref
+		case !cidrplan.Contains(list, pods):
+			return "", "", source.Ref{}
+		case answer == "":
+			answer, why, at = "pod", says+", which holds the pod range", said.list[0].Ref
+		}
+	}
+	return answer, why, at
+}
+
+// sayPrefixes lists prefixes in a sentence.
+func sayPrefixes(list []PrefixAt) string {
+	var out []string
+	for _, p := range list {
+		out = append(out, p.Prefix)
+	}
+	return strings.Join(out, ", ")
 }
 
 // lacks are the steps of the path to a destination that leave a part of the pod

@@ -57,7 +57,7 @@ service 10.2.0.0/20 serviceSubnet @ 10.2.0.0/20`},
 		{"kubeadm v1beta3, dual-stack in one string", `
 apiVersion: kubeadm.k8s.io/v1beta3
 kind: ClusterConfiguration
-networking: {podSubnet: "10.1.0.0/16, fd01::/56", serviceSubnet: "10.2.0.0/20,fd02::/112"}
+networking: {podSubnet: "10.1.0.0/16,fd01::/56", serviceSubnet: "10.2.0.0/20,fd02::/112"}
 `, `pod 10.1.0.0/16 podSubnet @ 10.1.0.0/16
 pod fd01::/56 podSubnet @ fd01::/56
 service 10.2.0.0/20 serviceSubnet @ 10.2.0.0/20

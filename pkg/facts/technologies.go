@@ -24,6 +24,10 @@ func (r *tunnelReader) decideSide() {
 // technology reads what is peculiar to a family. Families that are not named
 // here are described by the catalogue alone.
 func (r *tunnelReader) technology() {
+	if r.pastTheStart() {
+		r.bareOpenVPN()
+		return
+	}
 	switch r.family.ID {
 	case "gluetun":
 		r.gluetun()

@@ -127,7 +127,8 @@ type Target struct {
 type PathLack struct {
 	// Kind: selectors (the tunnel's local selectors, or its router's announcements,
 	// do not hold it) | return-route (the far side has no route back to it) |
-	// far-side (the far side's firewall does not let it in).
+	// far-side (the far side's firewall does not let it in) | choice (nothing
+	// masquerades, and the plan wants node addresses there).
 	Kind    string     `json:"kind"`
 	Ref     source.Ref `json:"ref"`
 	Outside []string   `json:"outside"` // the part, exact
