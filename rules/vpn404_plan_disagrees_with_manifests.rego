@@ -40,10 +40,10 @@ findings contains finding if {
 	finding := {
 		"ref": conflict.b.at,
 		"message": sprintf(
-			"%sthe plan gives %s %s, but %s is %s: packets with addresses outside the plan are in use, and the exemption lists, bypasses and routes that fit the plan miss them",
+			"%sthe plan gives %s %s, but %s is %s: %s",
 			[
 				text.in_cluster(conflict.cluster), holders[conflict.a.role],
-				text.list(planned(conflict)), conflict.b.says, conflict.b.prefix,
+				text.list(planned(conflict)), conflict.b.says, conflict.b.prefix, fate(conflict),
 			],
 		),
 		"clusters": {conflict.cluster},
@@ -52,6 +52,15 @@ findings contains finding if {
 			"says": sprintf("the plan says %s", [conflict.a.prefix]),
 		}],
 	}
+}
+
+# A range that is smaller than planned leaves nobody out.
+fate(conflict) := "the rest of the planned range is not the cluster's, and the exemption lists, bypasses and routes that fit the plan take packets for it out of the VPN" if {
+	net.cidr_contains(conflict.a.prefix, conflict.b.prefix)
+}
+
+fate(conflict) := "packets with addresses outside the plan are in use, and the exemption lists, bypasses and routes that fit the plan miss them" if {
+	not net.cidr_contains(conflict.a.prefix, conflict.b.prefix)
 }
 
 holders := {"pod": "pods", "service": "services", "node": "nodes"}

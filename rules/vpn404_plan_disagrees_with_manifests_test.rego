@@ -59,3 +59,9 @@ test_silent_for_two_declarations if {
 test_silent_when_unknown if {
 	count(found([pods], [conflict(pods, object.union(declared, {"at": testing.nowhere}))])) == 0
 }
+
+test_says_of_a_smaller_range_that_the_rest_is_not_in_use if {
+	fs := found([pods], [conflict(pods, object.union(declared, {"prefix": "10.4.0.0/16"}))])
+	some f in fs
+	contains(f.message, "podSubnet is 10.4.0.0/16: the rest of the planned range is not the cluster's")
+}

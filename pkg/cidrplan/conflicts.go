@@ -92,7 +92,7 @@ func (s *sweep) disagreements() []Conflict {
 // against compares the claims of one range and family. Both lists are in order.
 func (s *sweep) against(planned, said []item) []Conflict {
 	plan := s.prefixesOf(planned)
-	whole := aggregate(plan)
+	whole := aggregate(slices.Clone(plan)) // which overwrites what it is given
 	lists := s.lists(said)
 	var out []Conflict
 	var evidence *Conflict

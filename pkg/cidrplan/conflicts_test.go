@@ -18,6 +18,7 @@ func TestDisagreements(t *testing.T) {
 		{"another range in two places", []Claim{plan(Pod, "10.4.0.0/14"), claim(Pod, "10.244.0.0/16", capi), claim(Pod, "10.245.0.0/16", capi)},
 			"10.4.0.0/14 10.244.0.0/16\n10.4.0.0/14 10.245.0.0/16\n"},
 		{"the plan lists both", []Claim{plan(Pod, "10.4.0.0/16"), plan(Pod, "10.9.0.0/16"), claim(Pod, "10.9.0.0/16", capi), claim(Pod, "10.4.0.0/16", other)}, ""},
+		{"the plan lists both, which make one together", []Claim{plan(Pod, "10.4.0.0/16"), plan(Pod, "10.5.0.0/16"), claim(Pod, "10.4.0.0/16", capi)}, ""},
 		{"the entry that shares addresses is the one named", []Claim{plan(Pod, "10.4.0.0/16"), plan(Pod, "10.9.0.0/16"), claim(Pod, "10.8.0.0/14", capi)}, "10.9.0.0/16 10.8.0.0/14\n"},
 		{"larger than planned", []Claim{plan(Service, "10.8.0.0/20"), claim(Service, "10.8.0.0/16", capi)}, "10.8.0.0/20 10.8.0.0/16\n"},
 		{"smaller than planned", []Claim{plan(Service, "10.8.0.0/16"), claim(Service, "10.8.0.0/20", capi)}, "10.8.0.0/16 10.8.0.0/20\n"},

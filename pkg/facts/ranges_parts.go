@@ -66,7 +66,12 @@ func networkPart(o *source.Object) (class string, read func(*founded, *source.Ob
 	case "operator.tigera.io Installation":
 		return "calico-installation", func(f *founded, o *source.Object) { f.calicoInstallation(root(o).get("spec")) }
 	case "projectcalico.org IPPool", "crd.projectcalico.org IPPool":
-		return weakClass, func(f *founded, o *source.Object) { f.calicoPool(root(o).get("spec")) }
+		return weakClass, func(f *founded, o *source.Object) {
+			f.calicoPool(root(o).get("spec"))
+			if groupOf(o) == "projectcalico.org" { // the objects behind it are not checked by versions of old
+				f.calicoMasked(root(o).get("spec", "cidr"))
+			}
+		}
 	case "projectcalico.org FelixConfiguration", "crd.projectcalico.org FelixConfiguration":
 		return weakClass, (*founded).felixConfiguration
 	case "cilium.io CiliumConfig":

@@ -185,6 +185,14 @@ func (f *founded) kindSubnets(networking node) {
 	}
 }
 
+// calicoMasked refuses a pool with host bits: Calico's API takes networks only.
+func (f *founded) calicoMasked(n node) {
+	if entries, all := entriesOf(n); all && len(entries) == 1 && entries[0].HostBits {
+		e := entries[0]
+		f.refuse(e, "IPPool cidr", "it has bits set right of its mask; the network is "+e.Prefix.Prefix.Masked().String(), fateOfCluster(n.obj))
+	}
+}
+
 // serviceCIDR reads an object that adds to the range of services. The API server
 // takes one range of each family, in the form in which it would write it itself.
 func (f *founded) serviceCIDR(n node) {
