@@ -132,6 +132,10 @@ ranges(missing) := text.list(array.concat(
 	["the addresses behind it" | "vpn" in missing],
 ))
 
+these(missing) := "it" if verb(missing) == "is"
+
+these(missing) := "them" if verb(missing) == "are"
+
 verb(["vpn"]) := "are"
 
 verb(missing) := "is" if {
@@ -152,7 +156,7 @@ consequence(pod, missing) := sprintf("not checked is %s", [concat(", nor ", unch
 	count(unchecked(pod, missing)) > 0
 }
 
-consequence(pod, missing) := "no rule needs them as the tree stands, and none can see when a later route or cluster overlaps them" if {
+consequence(pod, missing) := sprintf("no rule needs %s as the tree stands, and none can see when a later route or cluster overlaps %s", [these(missing), these(missing)]) if {
 	count(unchecked(pod, missing)) == 0
 }
 

@@ -92,7 +92,7 @@ test_names_what_vpn302_cannot_check if {
 test_claims_nothing_that_vpn302_has_checked if {
 	says(testing.pods([workload({"needs": [name]})]), "not checked is which bypass list keeps the cluster reachable (VPN302)")
 	seen := testing.tunnel({"captures": [testing.capture({})]})
-	says(with_cluster({"ranges": [pods, services]}, {"tunnels": [seen], "needs": [name]}), "no rule needs them")
+	says(with_cluster({"ranges": [pods, services]}, {"tunnels": [seen], "needs": [name]}), "no rule needs it as")
 }
 
 test_names_the_exemption_list if {
