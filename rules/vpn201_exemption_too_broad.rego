@@ -35,6 +35,7 @@
 #     private block far beyond the pod range and a VPN with unknown destinations is in view.
 #   silent: |
 #     - no VPN in view, or the list's excess meets none of its destinations
+#     - the destinations are unknown, and what the tunnel's router announces, or its local selectors, hold the pod range
 #     - the destination is meant to see pod addresses: the plan says `sourceAddress: pod`, or the tunnel's
 #       local selectors or the plan's return routes hold the pod range
 #     - a disabled IPPool or Cilium's native range holds it, and nothing says which address is expected:
@@ -80,6 +81,7 @@ findings contains finding if {
 		some site in input.facts.sites
 		site.cluster == agent.cluster
 		site.remote_state == "unknown"
+		not carries_pods(site, agent)
 	]
 	count(hidden) > 0
 	some entry in agent.wide
@@ -101,6 +103,17 @@ findings contains finding if {
 		"containers": {agent.container | agent.container != ""},
 		"clusters": masquerade.clusters(agent),
 		"verify": masquerade.verify(agent, []),
+	}
+}
+
+# Wherever it leads, the far side is told of the pods. A selector of 0.0.0.0/0 tells
+# nobody anything.
+carries_pods(site, agent) if {
+	count(agent.pod_ranges) > 0
+	every range in agent.pod_ranges {
+		some local in site.local
+		not endswith(local.prefix, "/0")
+		net.cidr_contains(local.prefix, range.prefix)
 	}
 }
 

@@ -83,6 +83,17 @@ test_fires_for_a_wide_entry_before_a_hidden_vpn if {
 	contains(f.message, "onprem leads to networks that are not in view")
 }
 
+test_silent_for_a_wide_entry_before_a_hidden_vpn_that_carries_pods if {
+	announced := object.union(hidden, {"local": testing.prefixes(["10.4.0.0/14", "10.128.0.0/20"])})
+	count(vpn201.findings) == 0 with input as with_site({"wide": [entry]}, announced)
+}
+
+test_fires_for_a_hidden_vpn_that_carries_a_part_or_says_nothing if {
+	every local in [["10.4.0.0/15"], ["0.0.0.0/0"], []] {
+		count(vpn201.findings) == 1 with input as with_site({"wide": [entry]}, object.union(hidden, {"local": testing.prefixes(local)}))
+	}
+}
+
 test_fires_once_for_a_wide_entry_that_covers_a_destination if {
 	count(vpn201.findings) == 1 with input as with_site({"wide": [entry], "targets": [testing.target({})]}, hidden)
 }

@@ -584,8 +584,10 @@ func wanted(s *Site, planned *PlannedVPN, pods []netip.Prefix) (answer, why stri
 	if len(s.Local) > 0 {
 		at = s.Local[0].Ref
 	}
-	local, says := parsed(s.Local), sayPrefixes(s.Local)
+	local, says := parsed(slices.DeleteFunc(slices.Clone(s.Local), isDefaultRoute)), sayPrefixes(s.Local)
 	switch {
+	case s.LocalState != Present && len(pods) > 0 && cidrplan.Contains(local, pods):
+		return "pod", s.Object.String() + " carries " + says + " and more, which holds the pod range", at
 	case s.LocalState != Present:
 		return "unknown", "what " + s.Object.String() + " lets the far side answer is not stated", at
 	case len(pods) == 0:

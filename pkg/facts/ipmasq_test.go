@@ -230,7 +230,7 @@ spec:
 	}{
 		{"selectors", cloudVPN, "present 10.20.0.0/16", "present 10.128.0.0/20"},
 		{"routes and announcements", routed, "present 10.30.0.0/16", "present 10.128.0.0/20"},
-		{"all subnets are announced", strings.Replace(routed, "advertisedGroups: []", "advertisedGroups: [ALL_SUBNETS]", 1), "present 10.30.0.0/16", "unknown "},
+		{"all subnets are announced", strings.Replace(routed, "advertisedGroups: []", "advertisedGroups: [ALL_SUBNETS]", 1), "present 10.30.0.0/16", "unknown 10.128.0.0/20"},
 		{"default announcements", strings.Replace(routed, "CUSTOM", "DEFAULT", 1), "present 10.30.0.0/16", "unknown "},
 		{"a peer that announces something else", routed + "---\napiVersion: compute.cnrm.cloud.google.com/v1beta1\nkind: ComputeRouterPeer\nmetadata: {name: p, namespace: infra}\nspec: {routerRef: {name: edge}, advertiseMode: CUSTOM}\n",
 			"present 10.30.0.0/16", "unknown "},

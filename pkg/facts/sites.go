@@ -35,10 +35,12 @@ func readSites(ix *index, cs *clusterSet) []Site {
 		s.Remote = slices.DeleteFunc(orEmpty(s.Remote), isDefaultRoute)
 		s.RemoteState = knownIf(len(s.Remote) > 0)
 		s.Local = orEmpty(ix.selectors(o, spec.get("localTrafficSelector")))
+		whole := true
 		if len(s.Local) == 0 {
-			s.Local = orEmpty(ix.announced(o))
+			s.Local, whole = ix.announced(o)
+			s.Local = orEmpty(s.Local)
 		}
-		s.LocalState = knownIf(len(s.Local) > 0 && !slices.ContainsFunc(s.Local, isDefaultRoute))
+		s.LocalState = knownIf(len(s.Local) > 0 && whole && !slices.ContainsFunc(s.Local, isDefaultRoute))
 		out = append(out, s)
 	}
 	out = plannedSites(cs, out)
@@ -144,35 +146,30 @@ func (ix *index) refersTo(from *source.Object, field string, to *source.Object) 
 	return state == Present && (found == to || found.ID == to.ID)
 }
 
-// announced returns what the tunnel's router announces to the far side, when
-// that is a list of its own: advertiseMode CUSTOM without all subnets. Peers
-// that announce something else make it unknown.
-func (ix *index) announced(tunnel *source.Object) []PrefixAt {
+// announced returns what the tunnel's router announces to the far side, when it has
+// a list of its own: advertiseMode CUSTOM. whole is false where it announces all
+// subnets besides. Peers that announce something else make it unknown.
+func (ix *index) announced(tunnel *source.Object) (list []PrefixAt, whole bool) {
 	for _, router := range ix.cloud("Router") {
 		if !ix.refersTo(tunnel, "router", router) {
 			continue
 		}
 		bgp := block(cloudSpec(router).get("bgp"))
 		if bgp.get("advertiseMode").text() != "CUSTOM" {
-			return nil
+			return nil, false
 		}
-		for _, group := range bgp.get("advertisedGroups").texts() {
-			if group.text() == "ALL_SUBNETS" {
-				return nil
-			}
-		}
+		whole = !slices.ContainsFunc(bgp.get("advertisedGroups").texts(), func(group node) bool { return group.text() == "ALL_SUBNETS" })
 		for _, peer := range ix.cloud("RouterPeer") {
 			if cloudSpec(peer).get("advertiseMode").exists() && ix.refersTo(peer, "router", router) {
-				return nil
+				return nil, false
 			}
 		}
-		var out []PrefixAt
 		for _, entry := range bgp.get("advertisedIpRanges").items() {
-			out = append(out, ix.selectors(router, entry.get("range"))...)
+			list = append(list, ix.selectors(router, entry.get("range"))...)
 		}
-		return out
+		return list, whole
 	}
-	return nil
+	return nil, false
 }
 
 // parsed returns the prefixes of a list.
