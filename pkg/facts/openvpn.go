@@ -64,11 +64,12 @@ func (r *tunnelReader) confFiles(what []aspect, globs ...string) (confs []confTe
 	return confs, complete
 }
 
-// cut notes a configuration whose reader takes nothing of it, because a line or a
-// block in it is none. Then the rest decides nothing either.
+// cut notes a configuration whose reader takes nothing of it, because a line, a
+// block or a value in it is none. Then the rest decides nothing either. Of prefixes
+// that are none VPN405 speaks, and a key that is not there was most likely taken out.
 func (r *tunnelReader) cut(problems []grammar.Problem, f confText, what []aspect) bool {
 	for _, p := range problems {
-		if p.Fatal && (p.Kind == grammar.Syntax || p.Kind == grammar.UnknownKey) {
+		if p.Fatal && p.Kind != grammar.Malformed && p.Kind != grammar.NoKey {
 			r.missed(because("its reader refuses "+path.Base(f.path)+": "+p.Says, correctLine), f.at(p.Range), what...)
 			r.t.Routes.State = Unknown
 			r.hooksUnseen()
@@ -93,6 +94,10 @@ func (r *tunnelReader) openVPN(globs ...string) {
 	for _, f := range append(files, r.openVPNArgs()...) {
 		conf := grammar.ParseOpenVPN(f.text)
 		r.invalidOpenVPN(conf, f)
+		if !isOpenVPNConf(conf) {
+			// Another program's file may have words that look like options.
+			conf.Problems = slices.DeleteFunc(conf.Problems, func(p grammar.Problem) bool { return p.Kind != grammar.Syntax })
+		}
 		switch {
 		case conf.Unknown:
 			complete, t.Pool = false, nil // the image's default is not what it gives out
@@ -187,6 +192,7 @@ func (r *tunnelReader) openVPNServer(conf *grammar.OpenVPN, f confText) {
 			t.Clients.Routes = append(t.Clients.Routes, at)
 		} else {
 			t.Clients.State = Unknown
+			r.shortRoute(&route, f, aspectPushed)
 		}
 	}
 	if len(conf.All("client-config-dir")) > 0 || len(conf.All("client-connect")) > 0 {
@@ -206,6 +212,8 @@ func (r *tunnelReader) openVPNServer(conf *grammar.OpenVPN, f confText) {
 		}
 		if at, valid := prefixAt(resolver, f.at(option.Range)); valid {
 			t.Clients.Resolvers = append(t.Clients.Resolvers, at)
+		} else if !option.Value.Unknown && meantAsRange(option.Value.Text) {
+			r.missed(because("dhcp-option "+option.Type+" "+clip(option.Value.Text)+" is no address", correctLine), f.at(option.Range), aspectPushed)
 		}
 	}
 	r.takesNothing("a server")
@@ -213,6 +221,8 @@ func (r *tunnelReader) openVPNServer(conf *grammar.OpenVPN, f confText) {
 		if at, valid := prefixAt(route.Prefix, f.at(route.Range)); valid && !route.AroundTunnel() {
 			t.Routes.State, t.Routes.Ref, t.Routes.Why = Present, at.Ref, "route "+at.Text
 			t.Routes.Prefixes = append(t.Routes.Prefixes, at)
+		} else if !valid {
+			r.shortRoute(&route, f, aspectPool) // a network behind clients
 		}
 	}
 	t.Resolver.Rewrites, t.Resolver.Why = Absent, "a server"
@@ -299,9 +309,20 @@ func (r *tunnelReader) openVPNRoutes(conf *grammar.OpenVPN, f confText) (read bo
 			t.Routes.Prefixes = append(t.Routes.Prefixes, at)
 		default:
 			read = false
+			r.shortRoute(&route, f, aspectRoutes)
 		}
 	}
 	return read
+}
+
+// shortRoute notes a route whose network or netmask has fewer than four numbers.
+// OpenVPN's versions and the C libraries behind them disagree on what that is.
+func (r *tunnelReader) shortRoute(route *grammar.Route, f confText, of aspect) {
+	short := func(word string) bool { return strings.Count(word, ".") < 3 }
+	p := route.Prefix
+	if !route.IPv6 && !p.Unknown && strings.Trim(p.Text, "0123456789. ") == "" && slices.ContainsFunc(strings.Fields(p.Text), short) {
+		r.missed(because("route "+clip(p.Text)+" is no network and netmask of four numbers each", correctLine), f.at(route.Range), of)
+	}
 }
 
 // openVPNBypass sums up the routes around the tunnel, where no variable of the image

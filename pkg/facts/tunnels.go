@@ -112,6 +112,7 @@ const (
 	aspectUserSpace  aspect = "user-space mode"
 	aspectAnnounced  aspect = "announced routes"
 	aspectPool       aspect = "client pool"
+	aspectPushed     aspect = "routes and resolvers that clients get"
 )
 
 // newTunnelReader starts with what is true of any tunnel of which nothing was
@@ -275,7 +276,7 @@ func (r *tunnelReader) stateOf(a aspect) Known {
 		return r.t.KillSwitch.State
 	case aspectUserSpace:
 		return r.t.UserSpace
-	case aspectAnnounced, aspectPool:
+	case aspectAnnounced, aspectPool, aspectPushed:
 		return Unknown // noted only where it is
 	default:
 		return r.t.Masquerade.State
@@ -297,6 +298,8 @@ func (a aspect) rules() []string {
 		return []string{"VPN101", "VPN108", "VPN112"}
 	case aspectAnnounced:
 		return []string{"VPN101", "VPN108"}
+	case aspectPushed:
+		return []string{"VPN402", "VPN503"}
 	case aspectPool:
 		return []string{"VPN111", "VPN401", "VPN406"}
 	default:

@@ -146,6 +146,10 @@ func (w *wgReader) conf(conf *grammar.WireGuard, f confText) {
 	for _, a := range in.Address {
 		at, valid := prefixAt(a, f.at(a.Range))
 		if !valid {
+			if !a.Unknown && !meantAsRange(a.Text) {
+				w.complete = false
+				w.missed(because("Address "+clip(a.Text)+" is no address", correctLine), f.at(a.Range), aspectRoutes, aspectPool)
+			}
 			continue
 		}
 		t.Addresses = append(t.Addresses, PrefixAt{
@@ -247,11 +251,12 @@ func (w *wgReader) peer(p grammar.Peer, table grammar.Word, iface string, f conf
 func (w *wgReader) table(in grammar.Interface, peers []Peer, f confText) {
 	switch strings.ToLower(in.Table.Text) {
 	case "off":
-	case "", "auto":
+	case "", "auto", "main", "254":
 		for _, p := range peers {
 			for _, a := range p.AllowedIPs {
 				w.routes = append(w.routes, a)
-				if strings.HasSuffix(a.Prefix, "/0") {
+				// Only without a table of its own does it make fwmark rules.
+				if strings.HasSuffix(a.Prefix, "/0") && in.Table.Text != "main" && in.Table.Text != "254" {
 					w.marked = true
 				}
 			}
@@ -286,13 +291,23 @@ func (w *wgReader) dns(in grammar.Interface, f confText) {
 	}
 	res.Rewrites, res.Ref = Present, f.at(in.DNS[0].Range)
 	var all []string
+	wrong := false
 	for _, d := range in.DNS {
 		all = append(all, d.Text)
-		if _, err := netip.ParseAddr(d.Text); err == nil {
+		switch _, err := netip.ParseAddr(d.Text); {
+		case err == nil:
 			res.Servers = appendNew(res.Servers, d.Text)
+		case !d.Unknown && (strings.Trim(d.Text, "0123456789.") == "" || strings.Contains(d.Text, ":")):
+			// wg-quick takes it for a resolver by its look.
+			wrong = true
+			w.missed(because("DNS "+clip(d.Text)+" is no address", correctLine), f.at(d.Range), aspectResolver)
 		}
 	}
 	res.Why = "DNS = " + clip(strings.Join(all, ", "))
+	if wrong {
+		res.Rewrites, res.Servers = Unknown, nil
+		return
+	}
 	if len(res.Servers) == 0 && !in.DNS[0].Unknown {
 		res.Rewrites, res.Why = Absent, "DNS = holds search domains only"
 	}

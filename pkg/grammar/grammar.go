@@ -48,6 +48,9 @@ const (
 	// Placeholder: a template placeholder that something else fills in later;
 	// the value is unknown here. Never fatal.
 	Placeholder ProblemKind = "placeholder"
+	// NoKey: a cryptographic key that its reader needs is not there. In version control
+	// keys are taken out as a rule.
+	NoKey ProblemKind = "no-key"
 	// Duplicate: a later piece replaces this one.
 	Duplicate ProblemKind = "duplicate"
 )

@@ -40,8 +40,8 @@ func (d Directive) Arg(i int) Word {
 	return Word{}
 }
 
-// ParseOpenVPN reads an OpenVPN configuration. Unknown directives are kept
-// without a problem: OpenVPN's list of options differs from version to version.
+// ParseOpenVPN reads an OpenVPN configuration. Unknown directives that look like no
+// other are kept without a problem: patched builds have options of their own.
 func ParseOpenVPN(text string) *OpenVPN {
 	r := &ovpnReader{text: text, conf: &OpenVPN{}}
 	if encrypted(text) {
@@ -56,6 +56,8 @@ func ParseOpenVPN(text string) *OpenVPN {
 	for i := 0; i < len(lines); i++ {
 		i = r.line(lines, i)
 	}
+	r.misspelt()
+	r.device()
 	sortProblems(r.conf.Problems)
 	return r.conf
 }
@@ -89,7 +91,23 @@ func (r *ovpnReader) refused(d Directive, body string) {
 	}
 	if least := leastArgs[d.Name.Text]; len(d.Args) < least {
 		r.problem(d.Range, Syntax, true, "%q has fewer arguments than the option %s needs", shorten(body), d.Name.Text)
+		return
 	}
+	r.values(d)
+}
+
+// device: what dev names starts with its type, or dev-type says it.
+func (r *ovpnReader) device() {
+	dev := r.conf.Dev()
+	if !dev.Set() || dev.Unknown || replaced.MatchString(dev.Text) || r.conf.has("dev-type") {
+		return
+	}
+	for _, kind := range []string{"tun", "tap", "null", "dco", "ovpn", "utun"} {
+		if strings.HasPrefix(dev.Text, kind) {
+			return
+		}
+	}
+	r.problem(dev.Range, BadValue, true, "dev %q is no tun and no tap, and there is no dev-type", shorten(dev.Text))
 }
 
 type ovpnReader struct {

@@ -81,7 +81,7 @@ func ParseWireGuard(text string) *WireGuard {
 	}
 	for i := range r.wg.Peers {
 		if p := &r.wg.Peers[i]; !p.PublicKey.Set() {
-			r.problem(p.Header, BadValue, true, "the peer has no PublicKey")
+			r.problem(p.Header, NoKey, true, "the peer has no PublicKey")
 		}
 	}
 	sortProblems(r.wg.Problems)
@@ -199,7 +199,7 @@ func (r *wgReader) interfaceKey(keyAt Range, key string, v Word) {
 		in.MTU = r.number(name, v, 65535, "")
 	case "Table":
 		in.Table = v
-		if n := strings.ToLower(v.Text); n != "auto" && n != "off" {
+		if !tableName.MatchString(v.Text) {
 			r.number(name, v, 1<<32-1, "")
 		}
 	case "ListenPort":
@@ -238,6 +238,12 @@ func (r *wgReader) peerKey(keyAt Range, key string, v Word) {
 		ps := allowedIPs(v)
 		p.AllowedIPs = append(p.AllowedIPs, ps...)
 		r.prefixes(name, ps)
+		for entry := range strings.SplitSeq(v.Text, ",") {
+			if v.Text != "" && !v.Unknown && strings.TrimSpace(entry) == "" {
+				r.problem(v.Range, BadValue, true, "AllowedIPs has an entry without an address in %q", shorten(v.Text))
+				break
+			}
+		}
 		return
 	}
 	if r.empty(keyAt, name, v) {
@@ -259,6 +265,10 @@ func (r *wgReader) peerKey(keyAt Range, key string, v Word) {
 	}
 }
 
+// tableName is a word that may stand for a routing table: auto, off, main, and what
+// /etc/iproute2/rt_tables of the image calls one.
+var tableName = regexp.MustCompile(`^[A-Za-z_][\w.-]*$`)
+
 var amnezia = regexp.MustCompile(`(?i)^(jc|jmin|jmax|s[1-4]|h[1-4]|i[1-5]|j[1-3]|itime|advancedsecurity)$`)
 
 func (r *wgReader) unknownKey(at Range, key, section string) {
@@ -275,9 +285,14 @@ func (r *wgReader) empty(keyAt Range, name string, v Word) bool {
 		return false
 	}
 	// Hooks and wg-quick's own keys may be empty; wg's may not.
-	_, wgKey := map[string]bool{"PrivateKey": true, "ListenPort": true, "FwMark": true, "PublicKey": true,
-		"PresharedKey": true, "Endpoint": true, "PersistentKeepalive": true}[name]
-	r.problem(keyAt, BadValue, wgKey, "%s has no value", name)
+	switch name {
+	case "PrivateKey", "PublicKey", "PresharedKey":
+		r.problem(keyAt, NoKey, true, "%s has no value", name)
+	case "ListenPort", "FwMark", "Endpoint", "PersistentKeepalive", "SaveConfig":
+		r.problem(keyAt, BadValue, true, "%s has no value", name)
+	default:
+		r.problem(keyAt, BadValue, false, "%s has no value", name)
+	}
 	return true
 }
 

@@ -29,6 +29,54 @@ var broken = []struct {
 		text: "[Interface]\nPrivateKey = AAAA\nAddress = 10.2.0.2/32\n[Peer]\nPublicKey = BBBB\nAllowedIPs = 10.98.0.0/24, 10.99.7.0/240\nEndpoint = 198.51.100.7:51820\n",
 	}, "VPN405", "is neither an address nor a prefix"},
 	{language{
+		name: "WireGuard, an MTU", key: "wg0.conf", token: "MTU = 14x0", objects: mountingPod("linuxserver/wireguard:1.0.20210914", "[]", "/config/wg_confs"),
+		text: "[Interface]\nPrivateKey = AAAA\nAddress = 10.2.0.2/32\nMTU = 14x0\n[Peer]\nPublicKey = BBBB\nAllowedIPs = 0.0.0.0/0\nEndpoint = 198.51.100.7:51820\n",
+	}, "gap", "MTU is \"14x0\", not a number up to 65535"},
+	{language{
+		name: "WireGuard, an endpoint", key: "wg0.conf", token: "Endpoint = vpn.example.com", objects: mountingPod("linuxserver/wireguard:1.0.20210914", "[]", "/config/wg_confs"),
+		text: "[Interface]\nPrivateKey = AAAA\nAddress = 10.2.0.2/32\n[Peer]\nPublicKey = BBBB\nAllowedIPs = 0.0.0.0/0\nEndpoint = vpn.example.com\n",
+	}, "gap", "Endpoint is \"vpn.example.com\", not host:port"},
+	{language{
+		name: "WireGuard, a last comma", key: "wg0.conf", token: "0.0.0.0/0,", objects: mountingPod("linuxserver/wireguard:1.0.20210914", "[]", "/config/wg_confs"),
+		text: "[Interface]\nPrivateKey = AAAA\nAddress = 10.2.0.2/32\n[Peer]\nPublicKey = BBBB\nAllowedIPs = 0.0.0.0/0,\nEndpoint = 198.51.100.7:51820\n",
+	}, "gap", "AllowedIPs has an entry without an address"},
+	{language{
+		name: "WireGuard, a keepalive", key: "wg0.conf", token: "PersistentKeepalive = 25s", objects: mountingPod("linuxserver/wireguard:1.0.20210914", "[]", "/config/wg_confs"),
+		text: "[Interface]\nPrivateKey = AAAA\nAddress = 10.2.0.2/32\n[Peer]\nPublicKey = BBBB\nAllowedIPs = 0.0.0.0/0\nEndpoint = 198.51.100.7:51820\nPersistentKeepalive = 25s\n",
+	}, "gap", "PersistentKeepalive is \"25s\", not a number up to 65535"},
+	{language{
+		name: "WireGuard, a port", key: "wg0.conf", token: "ListenPort = 518200", objects: mountingPod("linuxserver/wireguard:1.0.20210914", "[]", "/config/wg_confs"),
+		text: "[Interface]\nPrivateKey = AAAA\nAddress = 10.2.0.2/32\nListenPort = 518200\n[Peer]\nPublicKey = BBBB\nAllowedIPs = 0.0.0.0/0\nEndpoint = 198.51.100.7:51820\n",
+	}, "gap", "ListenPort is \"518200\""},
+	{language{
+		name: "WireGuard, a table", key: "wg0.conf", token: "Table = 51x", objects: mountingPod("linuxserver/wireguard:1.0.20210914", "[]", "/config/wg_confs"),
+		text: "[Interface]\nPrivateKey = AAAA\nAddress = 10.2.0.2/32\nTable = 51x\n[Peer]\nPublicKey = BBBB\nAllowedIPs = 0.0.0.0/0\nEndpoint = 198.51.100.7:51820\n",
+	}, "gap", "Table is \"51x\""},
+	{language{
+		name: "WireGuard, a mark", key: "wg0.conf", token: "FwMark = mark", objects: mountingPod("linuxserver/wireguard:1.0.20210914", "[]", "/config/wg_confs"),
+		text: "[Interface]\nPrivateKey = AAAA\nAddress = 10.2.0.2/32\nFwMark = mark\n[Peer]\nPublicKey = BBBB\nAllowedIPs = 0.0.0.0/0\nEndpoint = 198.51.100.7:51820\n",
+	}, "gap", "FwMark is \"mark\""},
+	{language{
+		name: "WireGuard, a switch", key: "wg0.conf", token: "SaveConfig = maybe", objects: mountingPod("linuxserver/wireguard:1.0.20210914", "[]", "/config/wg_confs"),
+		text: "[Interface]\nPrivateKey = AAAA\nAddress = 10.2.0.2/32\nSaveConfig = maybe\n[Peer]\nPublicKey = BBBB\nAllowedIPs = 0.0.0.0/0\nEndpoint = 198.51.100.7:51820\n",
+	}, "gap", "SaveConfig is \"maybe\", neither true nor false"},
+	{language{
+		name: "WireGuard, a misspelt key", key: "wg0.conf", token: "AllowedIP = ", objects: mountingPod("linuxserver/wireguard:1.0.20210914", "[]", "/config/wg_confs"),
+		text: "[Interface]\nPrivateKey = AAAA\nAddress = 10.2.0.2/32\n[Peer]\nPublicKey = BBBB\nAllowedIP = 0.0.0.0/0\nEndpoint = 198.51.100.7:51820\n",
+	}, "gap", "unknown key \"AllowedIP\" in [Peer]"},
+	{language{
+		name: "WireGuard, a misspelt section", key: "wg0.conf", token: "[Peeer]", objects: mountingPod("linuxserver/wireguard:1.0.20210914", "[]", "/config/wg_confs"),
+		text: "[Interface]\nPrivateKey = AAAA\nAddress = 10.2.0.2/32\n[Peeer]\nPublicKey = BBBB\nAllowedIPs = 0.0.0.0/0\nEndpoint = 198.51.100.7:51820\n",
+	}, "gap", "unknown section [Peeer]"},
+	{language{
+		name: "WireGuard, an address", key: "wg0.conf", token: "Address = ten", objects: mountingPod("linuxserver/wireguard:1.0.20210914", "[]", "/config/wg_confs"),
+		text: "[Interface]\nPrivateKey = AAAA\nAddress = ten\n[Peer]\nPublicKey = BBBB\nAllowedIPs = 0.0.0.0/0\nEndpoint = 198.51.100.7:51820\n",
+	}, "gap", "Address ten is no address; correct that line"},
+	{language{
+		name: "WireGuard, a resolver", key: "wg0.conf", token: "DNS = 10.8.0", objects: mountingPod("linuxserver/wireguard:1.0.20210914", "[]", "/config/wg_confs"),
+		text: "[Interface]\nPrivateKey = AAAA\nAddress = 10.2.0.2/32\nDNS = 10.8.0\n[Peer]\nPublicKey = BBBB\nAllowedIPs = 10.98.0.0/24\nEndpoint = 198.51.100.7:51820\n",
+	}, "gap", "DNS 10.8.0 is no address; correct that line"},
+	{language{
 		name: "OpenVPN, a quotation mark", key: "openvpn.conf", token: "push \"route 10.99.7.0", objects: mountingPod("kylemanna/openvpn:2.4", "[]", "/etc/openvpn"),
 		text: "port 1194\nproto udp\ndev tun\nserver 10.8.0.0 255.255.255.0\npush \"route 10.99.7.0 255.255.255.0\nkeepalive 10 60\n",
 	}, "gap", "a quotation mark is not closed"},
@@ -44,6 +92,54 @@ var broken = []struct {
 		name: "OpenVPN, an address in the short form", key: "openvpn.conf", token: "server 10.8.0 255", objects: mountingPod("kylemanna/openvpn:2.4", "[]", "/etc/openvpn"),
 		text: "port 1194\nproto udp\ndev tun\nserver 10.8.0 255.255.255.0\nkeepalive 10 60\n",
 	}, "gap", "is no network and netmask of four numbers each; correct that line"},
+	{language{
+		name: "OpenVPN, a misspelt option", key: "openvpn.conf", token: "redirect-gatewy def1", objects: mountingPod("alpine/openvpn:2.6", "[openvpn, --config, /etc/openvpn/openvpn.conf]", "/etc/openvpn"),
+		text: "client\nproto udp\ndev tun\nremote 203.0.113.7 1194\nnobind\nredirect-gatewy def1\n",
+	}, "gap", "there is no option redirect-gatewy (the nearest is redirect-gateway)"},
+	{language{
+		name: "OpenVPN, a misspelt option of a server", key: "openvpn.conf", token: "topolgy subnet", objects: mountingPod("kylemanna/openvpn:2.4", "[]", "/etc/openvpn"),
+		text: "port 1194\nproto udp\ndev tun\nserver 10.8.0.0 255.255.255.0\nkeepalive 10 60\ntopolgy subnet\n",
+	}, "gap", "there is no option topolgy (the nearest is topology)"},
+	{language{
+		name: "OpenVPN, a flag", key: "openvpn.conf", token: "redirect-gateway def9", objects: mountingPod("alpine/openvpn:2.6", "[openvpn, --config, /etc/openvpn/openvpn.conf]", "/etc/openvpn"),
+		text: "client\nproto udp\ndev tun\nremote 203.0.113.7 1194\nnobind\nredirect-gateway def9\n",
+	}, "gap", "redirect-gateway \"def9\" is no flag of it"},
+	{language{
+		name: "OpenVPN, a topology", key: "openvpn.conf", token: "topology subnetz", objects: mountingPod("kylemanna/openvpn:2.4", "[]", "/etc/openvpn"),
+		text: "port 1194\nproto udp\ndev tun\nserver 10.8.0.0 255.255.255.0\nkeepalive 10 60\ntopology subnetz\n",
+	}, "gap", "topology \"subnetz\" is none of net30, p2p and subnet"},
+	{language{
+		name: "OpenVPN, a port", key: "openvpn.conf", token: "lport 119400", objects: mountingPod("kylemanna/openvpn:2.4", "[]", "/etc/openvpn"),
+		text: "port 1194\nproto udp\ndev tun\nserver 10.8.0.0 255.255.255.0\nkeepalive 10 60\nlport 119400\n",
+	}, "gap", "lport \"119400\" is no port"},
+	{language{
+		name: "OpenVPN, a protocol", key: "openvpn.conf", token: "proto udpp", objects: mountingPod("alpine/openvpn:2.6", "[openvpn, --config, /etc/openvpn/openvpn.conf]", "/etc/openvpn"),
+		text: "client\nproto udpp\ndev tun\nremote 203.0.113.7 1194\nredirect-gateway def1\n",
+	}, "gap", "proto \"udpp\" is no protocol"},
+	{language{
+		name: "OpenVPN, a device", key: "openvpn.conf", token: "dev tnu0", objects: mountingPod("alpine/openvpn:2.6", "[openvpn, --config, /etc/openvpn/openvpn.conf]", "/etc/openvpn"),
+		text: "client\nproto udp\ndev tnu0\nremote 203.0.113.7 1194\nredirect-gateway def1\n",
+	}, "gap", "dev \"tnu0\" is no tun and no tap"},
+	{language{
+		name: "OpenVPN, a remote port", key: "openvpn.conf", token: "203.0.113.7 99999", objects: mountingPod("alpine/openvpn:2.6", "[openvpn, --config, /etc/openvpn/openvpn.conf]", "/etc/openvpn"),
+		text: "client\nproto udp\ndev tun\nremote 203.0.113.7 99999\nredirect-gateway def1\n",
+	}, "gap", "remote \"99999\" is no port"},
+	{language{
+		name: "OpenVPN, a pull-filter", key: "openvpn.conf", token: "pull-filter ignor", objects: mountingPod("alpine/openvpn:2.6", "[openvpn, --config, /etc/openvpn/openvpn.conf]", "/etc/openvpn"),
+		text: "client\nproto udp\ndev tun\nremote 203.0.113.7 1194\nnobind\npull-filter ignor redirect-gateway\n",
+	}, "gap", "pull-filter \"ignor\" is none of"},
+	{language{
+		name: "OpenVPN, a short netmask", key: "openvpn.conf", token: "10.50.0.0 255.255.0", objects: mountingPod("alpine/openvpn:2.6", "[openvpn, --config, /etc/openvpn/openvpn.conf]", "/etc/openvpn"),
+		text: "client\nproto udp\ndev tun\nremote 203.0.113.7 1194\nnobind\nroute 10.50.0.0 255.255.0\nroute-nopull\n",
+	}, "gap", "route 10.50.0.0 255.255.0 is no network and netmask of four numbers each"},
+	{language{
+		name: "OpenVPN, a short netmask that is pushed", key: "openvpn.conf", token: "10.50.0.0 255.255.0", objects: mountingPod("kylemanna/openvpn:2.4", "[]", "/etc/openvpn"),
+		text: "port 1194\nproto udp\ndev tun\nserver 10.8.0.0 255.255.255.0\nkeepalive 10 60\npush \"route 10.50.0.0 255.255.0\"\n",
+	}, "gap", "route 10.50.0.0 255.255.0 is no network and netmask of four numbers each"},
+	{language{
+		name: "OpenVPN, a pushed resolver", key: "openvpn.conf", token: "dhcp-option DNS 10.8.0", objects: mountingPod("kylemanna/openvpn:2.4", "[]", "/etc/openvpn"),
+		text: "port 1194\nproto udp\ndev tun\nserver 10.8.0.0 255.255.255.0\nkeepalive 10 60\npush \"dhcp-option DNS 10.8.0\"\n",
+	}, "gap", "dhcp-option DNS 10.8.0 is no address"},
 	{language{
 		name: "ipsec.conf, a line", key: "ipsec.conf", token: "rightsubnet 0.0.0.0/0", objects: mountingPod("docker.io/strongx509/strongswan:5.9.14", "[]", "/etc"),
 		text: "conn office\n    left=%defaultroute\n    leftsourceip=%config\n    right=203.0.113.77\n    rightsubnet 0.0.0.0/0\n    auto=start\n",
