@@ -137,6 +137,7 @@ func (r *tunnelReader) ocservRoutes(conf ocservSettings) {
 			prefix, dotted := grammar.ParseNetmask(network, mask)
 			if !dotted {
 				clients.State = Unknown
+				r.notPushed(conf, w, "no network")
 				continue
 			}
 			clients.Routes = append(clients.Routes, PrefixAt{Prefix: prefix.Masked().String(), Text: w.Text, Ref: at})
@@ -148,13 +149,25 @@ func (r *tunnelReader) ocservRoutes(conf ocservSettings) {
 	}
 	for _, key := range []string{"dns", "ipv4-dns", "ipv6-dns"} {
 		for _, w := range conf.words[key] {
-			if a, err := netip.ParseAddr(w.Text); err == nil {
-				clients.Resolvers = append(clients.Resolvers, PrefixAt{
-					Prefix: netip.PrefixFrom(a, a.BitLen()).String(), Text: w.Text, Ref: conf.file.Ref.Within(w.Start, w.End),
-				})
+			a, err := netip.ParseAddr(w.Text)
+			if err != nil {
+				r.notPushed(conf, w, "no address")
+				continue
 			}
+			clients.Resolvers = append(clients.Resolvers, PrefixAt{
+				Prefix: netip.PrefixFrom(a, a.BitLen()).String(), Text: w.Text, Ref: conf.file.Ref.Within(w.Start, w.End),
+			})
 		}
 	}
+}
+
+// notPushed notes a route or a resolver for clients that is none.
+func (r *tunnelReader) notPushed(conf ocservSettings, w grammar.Word, is string) {
+	why := filledInLater("what clients get")
+	if placeholder(w.Text) == "" {
+		why = because(strconv.Quote(clip(w.Text))+" is "+is, correctIt)
+	}
+	r.missed(why, conf.file.Ref.Within(w.Start, w.End), aspectPushed)
 }
 
 // runsPlainly: a system without an application runs the program, and nothing that

@@ -141,6 +141,22 @@ var broken = []struct {
 		text: "port 1194\nproto udp\ndev tun\nserver 10.8.0.0 255.255.255.0\nkeepalive 10 60\npush \"dhcp-option DNS 10.8.0\"\n",
 	}, "gap", "dhcp-option DNS 10.8.0 is no address"},
 	{language{
+		name: "ocserv, a route", key: "ocserv.conf", token: "10.8.0.0/255.255.240", objects: mountingPod("alpine:3.20", `[sh, -c, "apk add ocserv iptables; iptables -t nat -A POSTROUTING -s 10.9.0.0/24 -j MASQUERADE; exec ocserv -f -c /etc/ocserv/ocserv.conf"]`, "/etc/ocserv"),
+		text: "ipv4-network = 10.9.0.0/24\nroute = 10.8.0.0/255.255.240\ndns = 10.96.0.10\n",
+	}, "gap", "\"10.8.0.0/255.255.240\" is no network"},
+	{language{
+		name: "ocserv, a resolver", key: "ocserv.conf", token: "dns = 10.8.0", objects: mountingPod("alpine:3.20", `[sh, -c, "apk add ocserv iptables; iptables -t nat -A POSTROUTING -s 10.9.0.0/24 -j MASQUERADE; exec ocserv -f -c /etc/ocserv/ocserv.conf"]`, "/etc/ocserv"),
+		text: "ipv4-network = 10.9.0.0/24\nroute = 10.96.0.0/12\ndns = 10.8.0\n",
+	}, "gap", "\"10.8.0\" is no address"},
+	{language{
+		name: "ocserv, a pool", key: "ocserv.conf", token: "10.9.0.0/240", objects: mountingPod("alpine:3.20", `[sh, -c, "apk add ocserv iptables; iptables -t nat -A POSTROUTING -s 10.9.0.0/24 -j MASQUERADE; exec ocserv -f -c /etc/ocserv/ocserv.conf"]`, "/etc/ocserv"),
+		text: "ipv4-network = 10.9.0.0/240\nroute = 10.96.0.0/12\n",
+	}, "gap", "\"10.9.0.0/240\" is no network and no netmask"},
+	{language{
+		name: "ocserv, a line", key: "ocserv.conf", token: "route 10.96.0.0/12", objects: mountingPod("alpine:3.20", `[sh, -c, "apk add ocserv iptables; iptables -t nat -A POSTROUTING -s 10.9.0.0/24 -j MASQUERADE; exec ocserv -f -c /etc/ocserv/ocserv.conf"]`, "/etc/ocserv"),
+		text: "ipv4-network = 10.9.0.0/24\nroute 10.96.0.0/12\n",
+	}, "gap", "\"route 10.96.0.0/12\" is no setting"},
+	{language{
 		name: "ipsec.conf, a line", key: "ipsec.conf", token: "rightsubnet 0.0.0.0/0", objects: mountingPod("docker.io/strongx509/strongswan:5.9.14", "[]", "/etc"),
 		text: "conn office\n    left=%defaultroute\n    leftsourceip=%config\n    right=203.0.113.77\n    rightsubnet 0.0.0.0/0\n    auto=start\n",
 	}, "gap", "is no setting; correct that line"},
