@@ -9,6 +9,7 @@ import (
 	"github.com/vpnlint/vpnlint/pkg/grammar"
 	"github.com/vpnlint/vpnlint/pkg/images"
 	"github.com/vpnlint/vpnlint/pkg/shell"
+	"github.com/vpnlint/vpnlint/pkg/source"
 )
 
 // scriptBypass is the bypass "key" of a tunnel whose routes a script makes: more
@@ -201,20 +202,16 @@ func (h *handReader) file(c command) {
 	if len(args) < 3 {
 		return
 	}
-	f := h.c.file(args[2])
-	if !path.IsAbs(args[2]) || f.State != Present {
-		h.unseen = &lost{aspectPool, because("what "+clip(args[2])+" tells the interface is not in view", lintWithVPNConfig), c.ref()}
-		if f.Why.holds() {
-			h.unseen = &lost{aspectPool, f.Why, f.Ref}
-		}
+	from, unseen := h.configuration(c, args[2])
+	if unseen.holds() {
+		h.unseen = &lost{aspectPool, unseen, from.whole}
 		return
 	}
-	from := confOf(f)
-	conf := grammar.ParseWireGuard(f.Text)
+	conf := grammar.ParseWireGuard(from.text)
 	h.invalidWireGuard(conf, from)
 	switch {
 	case conf.Unknown:
-		h.unseen = &lost{aspectPool, filledInLater(path.Base(f.Path)), f.Ref}
+		h.unseen = &lost{aspectPool, filledInLater(path.Base(from.path)), from.whole}
 		return
 	case h.cut(conf.Problems, from, []aspect{aspectPool}):
 		h.refused = true
@@ -227,6 +224,28 @@ func (h *handReader) file(c command) {
 	h.conf.Peers = append(h.conf.Peers, conf.Peers...)
 	if conf.Interface.ListenPort.Set() {
 		h.conf.Interface.ListenPort = conf.Interface.ListenPort
+	}
+}
+
+// configuration returns the file that a command reads: one that the script has
+// written before, whose place is then the command's, or one of a volume.
+func (h *handReader) configuration(c command, name string) (conf confText, unseen reason) {
+	notInView := because("what "+clip(name)+" tells the interface is not in view", lintWithVPNConfig)
+	if text, known, found := c.written(name); found {
+		conf = confText{path: name, text: text, whole: c.ref(), at: func(grammar.Range) source.Ref { return c.ref() }}
+		if !known {
+			return conf, because("what the script writes into "+clip(name)+" is known at run time only", noAdvice)
+		}
+		return conf, reason{}
+	}
+	f := h.c.file(name)
+	switch {
+	case path.IsAbs(name) && f.State == Present:
+		return confOf(f), reason{}
+	case path.IsAbs(name) && f.Why.holds():
+		return confText{whole: f.Ref}, f.Why
+	default:
+		return confText{whole: c.ref()}, notInView
 	}
 }
 

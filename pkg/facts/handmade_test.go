@@ -72,6 +72,10 @@ func TestByHand(t *testing.T) {
 			"masipcat/wireguard-go:latest", "wireguard-go wg0\nwg setconf wg0 /conf/client.conf\nip route add 10.200.0.0/16 dev wg0\nsleep infinity",
 			"client", "wg0", Present, "10.200.0.0/16", "", "", "", Absent, Absent,
 		},
+		"a file that the script writes": {
+			"alpine:3.19", "cat > /tmp/wg.conf <<EOF\n[Interface]\nListenPort = 51820\n[Peer]\nPublicKey = AAAA\nAllowedIPs = 10.8.0.7/32\nEOF\nip link add wg0 type wireguard\nwg setconf wg0 /tmp/wg.conf\nsleep infinity",
+			"server", "wg0", Absent, "", "10.8.0.7/32", "", "", Absent, Absent,
+		},
 		"a configuration that is not in view": {
 			"alpine:3.19", "ip link add wg0 type wireguard\nwg setconf wg0 /elsewhere/wg0.conf\nsleep infinity",
 			"unknown", "wg0", Absent, "", "", "", "", Absent, Absent,
