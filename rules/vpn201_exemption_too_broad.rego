@@ -24,7 +24,9 @@
 #     - M2: "the exemption 10.0.0.0/8 covers 10.20.0.0/16 behind warehouse"
 #     - M5: "the narrowest list is 10.44.0.0/14, 10.130.0.0/20"
 #   fires: |
-#     An explicit list covers a VPN destination, or part of one: that of a masquerade agent (on AKS
+#     An explicit list covers a VPN destination, or part of one. Destinations are those of Cloud VPN
+#     tunnels, of the plan, and of tunnels that a DaemonSet brings up on the nodes. The list is
+#     that of a masquerade agent (on AKS
 #     also the ConfigMap `azure-ip-masq-agent-config`), of Autopilot's
 #     EgressNATPolicies, `AWS_VPC_K8S_CNI_EXCLUDE_SNAT_CIDRS`, a disabled IPPool of Calico's, or Cilium's
 #     `ipv4-native-routing-cidr`; also as values of Cilium's or Calico's chart in a HelmRelease, an
@@ -41,6 +43,8 @@
 #     - a disabled IPPool or Cilium's native range holds it, and nothing says which address is expected:
 #       both are written for networks that route pod addresses
 #     - a CiliumEgressGatewayPolicy names the destination
+#     - a tunnel of the nodes whose own rules translate, or may translate, what enters it; and such
+#       a tunnel beside Cilium, which rewrites at the network cards only
 #     - the list is the agent's default (VPN202)
 #     - the agent refuses the list (VPN205)
 #   remedy: "Replace the entry by the narrowest list in the message, roll the agent out, and look at one known request's source address before and after."

@@ -73,7 +73,7 @@ func dialectOf(kind string) masqDialect {
 // one, the lists of agents that are deployed elsewhere, and the default that
 // GKE applies where nothing else is in view.
 func readAgents(ix *index, cs *clusterSet, sites []Site, pods []*podView) ([]Agent, []UnreadList) {
-	r := &agentReader{ix: ix, cs: cs, sites: sites, readBy: map[source.ObjectID]bool{}}
+	r := &agentReader{ix: ix, cs: cs, sites: sites, tunnels: nodeTunnels(pods), readBy: map[source.ObjectID]bool{}}
 	for _, p := range pods {
 		for _, c := range p.containers {
 			if kind := agentKind(p, c); kind != "" {
@@ -99,10 +99,12 @@ func readAgents(ix *index, cs *clusterSet, sites []Site, pods []*podView) ([]Age
 }
 
 type agentReader struct {
-	ix     *index
-	cs     *clusterSet
-	sites  []Site
-	agents []Agent
+	ix    *index
+	cs    *clusterSet
+	sites []Site
+	// tunnels are those of the nodes themselves.
+	tunnels []Site
+	agents  []Agent
 	// readBy are the ConfigMaps that an agent reads.
 	readBy map[source.ObjectID]bool
 	// unplaced: an agent whose cluster is not known may be anybody's.
@@ -513,14 +515,21 @@ func (r *agentReader) targets(a *Agent, f *founded, exempt, pods []netip.Prefix)
 		wanted string
 	}
 	had := map[answer]bool{}
-	for i := range r.sites {
-		s := &r.sites[i]
+	sites := r.sites
+	if a.Kind != agentCilium && a.Kind != agentNative { // which rewrite at the network cards alone
+		sites = slices.Concat(sites, r.tunnels)
+	}
+	for i := range sites {
+		s := &sites[i]
 		if name, known := r.clusterOf(s); !known || name != a.Cluster {
 			continue
 		}
 		for j, remote := range parsed(s.Remote) {
 			t := Target{Site: s.Name, Prefix: remote.String(), Ref: s.Remote[j].Ref, Entry: -1}
 			planned := plan.to(remote)
+			if planned == nil && f != nil {
+				planned = f.Plan.byTunnel(s, remote)
+			}
 			t.Wanted, t.WantedWhy, t.WantedRef = wanted(s, planned, ofSame(pods, remote))
 			t.Lacks = lacks(s, planned, ofSame(pods, remote))
 			if t.Wanted == "node" {

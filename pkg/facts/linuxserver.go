@@ -1,7 +1,10 @@
 package facts
 
 import (
+	"cmp"
 	"net/netip"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/vpnlint/vpnlint/pkg/grammar"
@@ -36,8 +39,36 @@ func (r *tunnelReader) linuxserver() {
 		}
 	}
 	r.takesNothing("a server")
-	for _, v := range r.c.envWithPrefix("SERVER_ALLOWEDIPS_PEER_") {
-		if v.State != Present {
+	r.linuxserverPeers()
+	t.Routes.Default = hasDefault(t.Routes.Prefixes)
+	dns := r.c.env("PEERDNS")
+	switch {
+	case dns.State == Present && !strings.EqualFold(strings.TrimSpace(dns.Text), "auto"):
+		r.resolversFor(images.Key{Key: "PEERDNS"})
+	case dns.State != Unknown && len(t.Pool) > 0:
+		if pool, err := netip.ParsePrefix(t.Pool[0].Prefix); err == nil {
+			first := pool.Addr().Next()
+			t.Clients.Resolvers = append(t.Clients.Resolvers, PrefixAt{
+				Prefix: netip.PrefixFrom(first, first.BitLen()).String(), Text: first.String(), Ref: t.ContainerRef,
+			})
+		}
+	}
+}
+
+// serverAllowed begins the variables that add to the AllowedIPs of one peer.
+const serverAllowed = "SERVER_ALLOWEDIPS_PEER_"
+
+// linuxserverPeers reads the networks behind the peers, in the order in which the
+// server's file has them: that of PEERS. A variable for a peer that PEERS does not
+// name is not read.
+func (r *tunnelReader) linuxserverPeers() {
+	t, peers := r.t, linuxserverNames(r.c.env("PEERS"))
+	vars := r.c.envWithPrefix(serverAllowed)
+	slices.SortStableFunc(vars, func(a, b namedValue) int {
+		return cmp.Compare(slices.Index(peers, a.Name[len(serverAllowed):]), slices.Index(peers, b.Name[len(serverAllowed):]))
+	})
+	for _, v := range vars {
+		if v.State != Present || len(peers) > 0 && !slices.Contains(peers, v.Name[len(serverAllowed):]) {
 			continue
 		}
 		if r.listRefused(v.Name, v.value, ",", "wg-quick stops there and the interface does not come up") {
@@ -52,17 +83,24 @@ func (r *tunnelReader) linuxserver() {
 			t.Routes.MoreSpecificWin = true
 		}
 	}
-	t.Routes.Default = hasDefault(t.Routes.Prefixes)
-	dns := r.c.env("PEERDNS")
-	switch {
-	case dns.State == Present && !strings.EqualFold(strings.TrimSpace(dns.Text), "auto"):
-		r.resolversFor(images.Key{Key: "PEERDNS"})
-	case dns.State != Unknown && len(t.Pool) > 0:
-		if pool, err := netip.ParsePrefix(t.Pool[0].Prefix); err == nil {
-			first := pool.Addr().Next()
-			t.Clients.Resolvers = append(t.Clients.Resolvers, PrefixAt{
-				Prefix: netip.PrefixFrom(first, first.BitLen()).String(), Text: first.String(), Ref: t.ContainerRef,
-			})
-		}
+}
+
+// linuxserverNames are the peers' names: a list of them, or their number.
+func linuxserverNames(v value) []string {
+	text := strings.TrimSpace(v.Text)
+	if v.State != Present || placeholder(text) != "" {
+		return nil
 	}
+	const most = 1 << 10 // nobody names more by hand
+	var out []string
+	if n, err := strconv.Atoi(text); err == nil {
+		for i := range min(n, most) {
+			out = append(out, strconv.Itoa(i+1))
+		}
+		return out
+	}
+	for _, name := range strings.Split(text, ",") {
+		out = append(out, strings.TrimSpace(name))
+	}
+	return out
 }

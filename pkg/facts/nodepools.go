@@ -2,7 +2,9 @@ package facts
 
 import (
 	"encoding/json"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -264,48 +266,46 @@ func missesPool(pod node, pool *nodePool) (MissedPool, bool) {
 			return out, true
 		}
 	}
-	if !selectable(&spec, pool.labels) {
-		return out, false
-	}
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: pool.name, Labels: pool.labels}}
-	match, err := nodeaffinity.GetRequiredNodeAffinity(&corev1.Pod{Spec: spec}).Match(node)
-	if err != nil || match {
-		return out, false
+	selects := func(spec corev1.PodSpec) bool {
+		match, err := nodeaffinity.GetRequiredNodeAffinity(&corev1.Pod{Spec: spec}).Match(node)
+		return err != nil || match
 	}
-	out.Ref, out.Why = pod.get("nodeSelector").ref(), "selects other nodes by nodeSelector"
-	if len(spec.NodeSelector) == 0 {
+	settleable(&spec, pool.labels)
+	switch {
+	case !selects(corev1.PodSpec{NodeSelector: spec.NodeSelector}):
+		out.Ref, out.Why = pod.get("nodeSelector").ref(), "selects other nodes by nodeSelector"
+	case !selects(corev1.PodSpec{Affinity: spec.Affinity}):
 		out.Ref, out.Why = pod.get("affinity", "nodeAffinity").ref(), "selects other nodes by node affinity"
+	default:
+		return out, false
 	}
 	return out, true
 }
 
-// selectable: the declared labels decide. Labels that the platform gives a node
-// are not declared, so that a selector for one of them is open, and so is one
-// by a node's name.
-func selectable(spec *corev1.PodSpec, labels map[string]string) bool {
+// settleable leaves of what selects nodes that which the declared labels decide.
+// Labels that the platform gives a node are not declared, so that a selector for one
+// of them may hold, and so may one by a node's name.
+func settleable(spec *corev1.PodSpec, labels map[string]string) {
 	open := func(key string) bool {
 		_, declared := labels[key]
 		return !declared && ofPlatform(key)
 	}
-	for key := range spec.NodeSelector {
-		if open(key) {
-			return false
-		}
-	}
+	maps.DeleteFunc(spec.NodeSelector, func(key, _ string) bool { return open(key) })
 	if spec.Affinity == nil || spec.Affinity.NodeAffinity == nil || spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
-		return true
+		return
 	}
-	for _, term := range spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
-		if len(term.MatchFields) > 0 {
-			return false
-		}
-		for _, expr := range term.MatchExpressions {
-			if open(expr.Key) {
-				return false
-			}
+	required := spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	for i := range required.NodeSelectorTerms {
+		term := &required.NodeSelectorTerms[i]
+		had := len(term.MatchFields) + len(term.MatchExpressions)
+		term.MatchFields = nil
+		term.MatchExpressions = slices.DeleteFunc(term.MatchExpressions, func(e corev1.NodeSelectorRequirement) bool { return open(e.Key) })
+		if had > 0 && len(term.MatchExpressions) == 0 {
+			spec.Affinity = nil // one of the terms may hold, and one is enough
+			return
 		}
 	}
-	return true
 }
 
 func ofPlatform(key string) bool {

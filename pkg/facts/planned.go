@@ -100,6 +100,18 @@ func (l leading) to(remote netip.Prefix) *PlannedVPN {
 	return nil
 }
 
+// byTunnel returns the VPN to a destination that the plan says a workload's own tunnel
+// carries.
+func (p *PlannedCluster) byTunnel(s *Site, remote netip.Prefix) *PlannedVPN {
+	for i := range p.VPN {
+		v := &p.VPN[i]
+		if v.Tunnel.Kind == s.Object.Kind && v.Tunnel.Name == s.Object.Name && cidrplan.Contains(parsed(v.Destinations), []netip.Prefix{remote}) {
+			return v
+		}
+	}
+	return nil
+}
+
 // wants is the choice of a source address that the plan records; false for none.
 func (v *PlannedVPN) wants() (answer, why string, at source.Ref, recorded bool) {
 	if v == nil || v.SourceAddress.State != Present {
