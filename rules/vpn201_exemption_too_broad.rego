@@ -29,7 +29,7 @@
 #     that of a masquerade agent (on AKS
 #     also the ConfigMap `azure-ip-masq-agent-config`), of Autopilot's
 #     EgressNATPolicies, `AWS_VPC_K8S_CNI_EXCLUDE_SNAT_CIDRS`, a disabled IPPool of Calico's, or Cilium's
-#     `ipv4-native-routing-cidr`; also as values of Cilium's or Calico's chart in a HelmRelease, an
+#     `ipv4-native-routing-cidr`; also as values of Cilium's, Calico's or the AWS VPC CNI's chart in a HelmRelease, an
 #     Application, a HelmChart or HelmChartConfig. **Error** when that destination must
 #     see node addresses: the plan says `sourceAddress: node`, or the tunnel's local selectors or
 #     advertisements, or the plan's `returnRoutes` or `farSideAllows`, leave the pod range out.

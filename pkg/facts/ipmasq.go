@@ -89,6 +89,7 @@ func readAgents(ix *index, cs *clusterSet, sites []Site, pods []*podView) ([]Age
 	r.egressNATPolicies()
 	r.managed()
 	r.plannedAgents()
+	r.awsAddons()
 	r.layers(pods)
 	r.missedPools()
 	slices.SortStableFunc(unread, func(a, b UnreadList) int { return compareRefs(a.Ref, b.Ref) })
