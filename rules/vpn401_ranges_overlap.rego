@@ -29,7 +29,8 @@
 #     - ranges of the same role, and the pool and destinations of one VPN
 #     - ranges of different clusters without a common VPN (one name, a common destination), or with a
 #       globalnet of Submariner's (`globalCIDR`, or a Broker with `globalnetEnabled`)
-#     - pods inside the nodes' range where the plan says `agent: aws-vpc-cni`: they take its addresses
+#     - pods inside the nodes' range where they take its addresses: the plan says `agent: aws-vpc-cni` or
+#       `azure-v2`, or the tree has the AWS VPC CNI, or the masquerade list of AKS
 #     - a VPN of the plan with `fullTunnel: true` that holds a range of the cluster
 #     - default routes, routes to the cluster's own ranges that a gateway hands to its clients,
 #       Calico pools that only exempt a destination, ranges that enclose the cluster by design
@@ -95,7 +96,8 @@ both_evidence(o) if {
 	o.b.strength == "evidence"
 }
 
-# The AWS VPC CNI gives pods addresses of the nodes' network.
+# The AWS VPC CNI gives pods addresses of the nodes' network, and so does Azure's CNI
+# without an overlay.
 pods_of_nodes(o) if {
 	{o.a.role, o.b.role} == {"pod", "node"}
 	of_nodes[o.cluster]
@@ -103,7 +105,17 @@ pods_of_nodes(o) if {
 
 of_nodes contains c.name if {
 	some c in input.facts.clusters
-	c.plan.masquerade.value == "aws-vpc-cni"
+	c.plan.masquerade.value in {"aws-vpc-cni", "azure-v2"}
+}
+
+of_nodes contains c.name if {
+	some c in input.facts.clusters
+	c.cni == "aws"
+}
+
+of_nodes contains agent.cluster if {
+	some agent in input.facts.agents
+	agent.kind in {"aws-vpc-cni", "azure-v2"}
 }
 
 # What is meant to take everything holds the cluster's ranges, too.

@@ -99,6 +99,7 @@ test_fires_for_pods_inside_the_nodes if {
 
 test_silent_for_pods_inside_the_nodes_by_design if {
 	count(vpn401.findings) == 0 with input as with_plan({"masquerade": testing.set_to("aws-vpc-cni")}, of_nodes)
+	count(vpn401.findings) == 0 with input as with_plan({"masquerade": testing.set_to("azure-v2")}, of_nodes)
 }
 
 wide := object.union(testing.claim("vpn", "10.0.0.0/8"), {"owner": "VPN exit"})
