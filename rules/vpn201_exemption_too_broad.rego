@@ -37,6 +37,7 @@
 #     private block far beyond the pod range and a VPN with unknown destinations is in view.
 #   silent: |
 #     - no VPN in view, or the list's excess meets none of its destinations
+#     - the entry holds nothing but the cluster's own ranges, where the VPN leads to a private block around them
 #     - the destinations are unknown, and what the tunnel's router announces, or its local selectors, hold the pod range
 #     - the destination is meant to see pod addresses: the plan says `sourceAddress: pod`, or the tunnel's
 #       local selectors or the plan's return routes hold the pod range

@@ -86,6 +86,15 @@ meant(agent, prefix) if {
 	v.source_address.value == "node"
 	some d in v.destinations
 	net.cidr_contains(d.prefix, prefix)
+	not holds_cluster(agent, d.prefix, prefix)
+}
+
+# A network in which the cluster's whole range lies, too, does not begin there.
+holds_cluster(agent, wide, prefix) if {
+	some range in array.concat(agent.pod_ranges, agent.node_ranges)
+	range.prefix != wide
+	net.cidr_contains(range.prefix, prefix)
+	net.cidr_contains(wide, range.prefix)
 }
 
 explicit contains agent if {

@@ -72,3 +72,14 @@ test_fires_for_what_the_plan_wants_kept if {
 	count(vpn203.findings) == 1 with input as with_choice(testing.set_to("pod"))
 	count(vpn203.findings) == 1 with input as with_choice(testing.unset)
 }
+
+test_fires_for_pods_in_the_private_block_that_a_vpn_leads_to if {
+	corporate := testing.planned_vpn({"destinations": testing.prefixes(["10.0.0.0/8"]), "source_address": testing.set_to("node")})
+	count(vpn203.findings) == 1 with input as {
+		"facts": testing.facts({
+			"agents": [testing.agent({"missing_pods": ["10.6.0.0/16"]})],
+			"clusters": [testing.cluster({"plan": testing.planned({"vpn": [corporate]})})],
+		}),
+		"plan": testing.plan([]),
+	}
+}

@@ -467,7 +467,7 @@ func (r *agentReader) add(a *Agent, fl flags, f *founded, tied bool) {
 
 	var wantNode []netip.Prefix
 	if !tied {
-		a.Targets, wantNode = r.targets(a, f, exempt, pods)
+		a.Targets, wantNode = r.targets(a, f, exempt, pods, slices.Concat(pods, nodes, services, r.internal(f)))
 	}
 	if a.List.Source == "explicit" && !ownRangesExempt(a.Kind) {
 		if !a.List.more {
@@ -504,7 +504,10 @@ func written(list []netip.Prefix) []string {
 
 // targets holds the cluster's VPN destinations against the list. Tunnels that
 // lead to one network with one answer (a redundant pair) are one target.
-func (r *agentReader) targets(a *Agent, f *founded, exempt, pods []netip.Prefix) (out []Target, wantNode []netip.Prefix) {
+//
+// A VPN may lead to a whole private block in which the cluster lies, too: the
+// cluster's own ranges, of which own is the list, are not behind it.
+func (r *agentReader) targets(a *Agent, f *founded, exempt, pods, own []netip.Prefix) (out []Target, wantNode []netip.Prefix) {
 	out = []Target{}
 	entries := parsed(a.List.Entries)
 	var plan leading
@@ -527,6 +530,8 @@ func (r *agentReader) targets(a *Agent, f *founded, exempt, pods []netip.Prefix)
 		}
 		for j, remote := range parsed(s.Remote) {
 			t := Target{Site: s.Name, Prefix: remote.String(), Ref: s.Remote[j].Ref, Entry: -1}
+			inside := insideOf(own, remote)
+			isOwn := func(p netip.Prefix) bool { return len(inside) > 0 && cidrplan.Contains(inside, []netip.Prefix{p}) }
 			planned := plan.to(remote)
 			if planned == nil && f != nil {
 				planned = f.Plan.byTunnel(s, remote)
@@ -534,7 +539,7 @@ func (r *agentReader) targets(a *Agent, f *founded, exempt, pods []netip.Prefix)
 			t.Wanted, t.WantedWhy, t.WantedRef = wanted(s, planned, ofSame(pods, remote))
 			t.Lacks = lacks(s, planned, ofSame(pods, remote))
 			if t.Wanted == "node" {
-				wantNode = append(wantNode, remote)
+				wantNode = append(wantNode, cidrplan.Subtract([]netip.Prefix{remote}, inside)...)
 				if a.List.Source == plannedNone && len(t.Lacks) == 0 {
 					t.Lacks = append(t.Lacks, PathLack{Kind: "choice", Ref: t.WantedRef, Outside: written(ofSame(pods, remote))})
 				}
@@ -548,8 +553,8 @@ func (r *agentReader) targets(a *Agent, f *founded, exempt, pods []netip.Prefix)
 			case "unknown":
 				t.Covered = []string{}
 			default:
-				t.Covered = written(cidrplan.Intersect([]netip.Prefix{remote}, exempt))
-				t.Entry = bestEntry(entries, remote)
+				t.Covered = written(slices.DeleteFunc(cidrplan.Intersect([]netip.Prefix{remote}, exempt), isOwn))
+				t.Entry = bestEntry(entries, remote, isOwn)
 			}
 			if (a.Kind == agentCilium || a.Kind == agentNative) && r.egressGateways(f, remote) {
 				t.Covered, t.Entry = []string{}, -1
@@ -611,12 +616,31 @@ func wanted(s *Site, planned *PlannedVPN, pods []netip.Prefix) (answer, why stri
 	}
 }
 
+// insideOf are the ranges that are a part of a wider one.
+func insideOf(ranges []netip.Prefix, wide netip.Prefix) []netip.Prefix {
+	var out []netip.Prefix
+	for _, p := range ranges {
+		if p.Bits() > wide.Bits() && wide.Contains(p.Addr()) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// internal are the ranges that the plan says are the cluster's, too.
+func (r *agentReader) internal(f *founded) []netip.Prefix {
+	if f == nil {
+		return nil
+	}
+	return parsed(f.Plan.Internal)
+}
+
 // bestEntry returns the entry that covers most of the destination, the most
-// specific of equals; -1 for none.
-func bestEntry(entries []netip.Prefix, remote netip.Prefix) int {
+// specific of equals, without those that only hold the cluster's own; -1 for none.
+func bestEntry(entries []netip.Prefix, remote netip.Prefix, isOwn func(netip.Prefix) bool) int {
 	best, bits := -1, 0
 	for i, e := range entries {
-		if !e.Overlaps(remote) {
+		if !e.Overlaps(remote) || isOwn(e) {
 			continue
 		}
 		part := max(e.Bits(), remote.Bits()) // the longer it is, the less it covers
