@@ -24,8 +24,8 @@
 #   claims:
 #     - F8: "keeps its pool address, and the replies find no way back"
 #   fires: |
-#     All masquerade rules in view of a gateway, a variable that names the interface of the image's own
-#     among them (`WG_DEVICE`), are bound to `eth` interfaces (`-o eth0`, `-o eth+`),
+#     All masquerade rules in view of a gateway, the image's own among them, whose interface a variable or
+#     the image's default names (`WG_DEVICE`), are bound to `eth` interfaces (`-o eth0`, `-o eth+`),
 #     and the pod is on the host network or has further networks. Or they are bound to a machine's network
 #     card (`-o ens3`, `-o enp1s0`), and the pod has no interface but its own.
 #   silent: |
@@ -33,7 +33,7 @@
 #     - the name of a network card on the host network
 #     - a rule by source, or for everything but the tunnel (`! -o wg0`)
 #     - a further network whose interface is named so that the rule matches it
-#     - rules of the image that no variable of the pod binds, and those of a script that cannot be seen
+#     - an image that finds the uplink by itself, and rules of a script that cannot be seen
 #   remedy: "Bind the rule to the source range instead of the interface: -s POOL ! -o TUNNEL; a variable that names it is best left out in a pod."
 #   verify: [translation]
 #   needs: ["facts.pods.role=gateway", facts.pods.tunnels.masquerade_out]

@@ -27,7 +27,8 @@
 #   fires: |
 #     **Error**: a container whose image is known to need `NET_ADMIN` has neither that, `ALL`, nor
 #     `privileged`; or its image makes the tun device itself, `MKNOD` is dropped and no tun device is
-#     mounted. **Warning**: it has `NET_ADMIN` and certainly runs as another user than 0.
+#     mounted; or its own command starts OpenVPN past the script of the image that makes the device, and
+#     none is mounted. **Warning**: it has `NET_ADMIN` and certainly runs as another user than 0.
 #   silent: |
 #     - data planes in user space, proxies, control planes, user interfaces, exporters
 #     - an image of which only the name speaks of a VPN
@@ -71,6 +72,12 @@ lacks(container) := {{
 	some gone in container.dropped
 	gone in {"ALL", "MKNOD"}
 	not may(container, "MKNOD")
+} else := {{
+	"ref": container.tun_unmade.ref, "severity": "error",
+	"says": sprintf("finds no device to open: %s, no tun device is mounted, and the tunnel never comes up", [container.tun_unmade.why]),
+}} if {
+	container.tun_unmade.state == "present"
+	not container.tun_device
 } else := {{
 	"ref": container.non_root.ref, "severity": "warning",
 	"says": "has NET_ADMIN but does not run as user 0, and an added capability is not effective for another user: unless the image marks its program to keep it, the kernel refuses to make interface and routes, and the tunnel does not come up",

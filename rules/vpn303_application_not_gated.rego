@@ -21,7 +21,8 @@
 #     - C9: "no gate is repeated when the tunnel restarts"
 #   fires: |
 #     **Warning**: the tunnel is an ordinary container next to or after the application, or a native
-#     sidecar without a startup probe, or an init container that needs the network stands before the
+#     sidecar without a startup probe, or with one that only asks somebody outside (`ping 1.1.1.1`) where
+#     no kill switch keeps that in; or an init container that needs the network stands before the
 #     tunnel. **Note**: a native sidecar without a startup probe whose image has a kill switch.
 #     **Error**: an init container waits for a VPN that starts only after it, so it tests the plain
 #     network.

@@ -66,8 +66,8 @@ findings contains finding if {
 		"pod": pod.id,
 		"severity": "note",
 		"message": sprintf(
-			"container %s %s; WireGuard and tun are part of the kernel or loaded by it since Linux 5.6",
-			[c.name, loads(c)],
+			"container %s %s; %s",
+			[c.name, loads(c), by_itself(pod, c)],
 		),
 		"containers": {c.name},
 		"related": [{"ref": m.ref, "says": m.says} | some i, m in c.modules; i > 0],
@@ -106,6 +106,13 @@ loads(c) := sprintf("may load kernel modules (%s): whoever takes the tunnel over
 loads(c) := sprintf("mounts %s, which only loading kernel modules needs", [text.set_list({m.says | some m in c.modules})]) if {
 	every m in c.modules { m.says != "SYS_MODULE" }
 }
+
+# Who loads what the tunnel needs of the kernel.
+by_itself(pod, c) := "the kernel loads what IPsec needs by itself when the daemon asks for it" if {
+	some tunnel in pod.tunnels
+	tunnel.container == c.name
+	tunnel.kind == "ipsec"
+} else := "WireGuard and tun are part of the kernel or loaded by it since Linux 5.6"
 
 judged := [pod | some pod in input.facts.pods; pod.role in {"sidecar", "client", "gateway"}]
 

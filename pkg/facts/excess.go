@@ -3,6 +3,7 @@ package facts
 import (
 	"path"
 	"regexp"
+	"slices"
 
 	"github.com/vpnlint/vpnlint/pkg/source"
 )
@@ -185,7 +186,8 @@ func (c *containerView) modules() []NamedRef {
 	for _, m := range c.spec.get("volumeMounts").items() {
 		for _, v := range c.pod.spec.get("volumes").items() {
 			host := v.get("hostPath", "path")
-			if host.exists() && v.get("name").text() == m.get("name").text() && path.Clean("/"+host.text()) == "/lib/modules" {
+			if host.exists() && v.get("name").text() == m.get("name").text() && path.Clean("/"+host.text()) == "/lib/modules" &&
+				!slices.Contains(c.image.Family.Needs.HostPaths, "/lib/modules") {
 				out = append(out, NamedRef{Name: c.c.Name, Ref: m.ref(), Says: "/lib/modules of the node"})
 			}
 		}

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"net/netip"
 	"strings"
 
 	"github.com/vpnlint/vpnlint/pkg/finding"
@@ -27,7 +28,12 @@ func readGates(p *podView) {
 			continue
 		}
 		seen[t.Container] = true
-		p.pod.Gates = append(p.pod.Gates, p.gateOf(c))
+		g := p.gateOf(c)
+		if cmd, plain := p.probesPlainNetwork(c); plain && t.KillSwitch.State == Absent && g.StartupProbe.State == Present {
+			// Nothing keeps the probe from getting out before there is a tunnel.
+			g.StartupProbe = Switch{State: Absent, Ref: cmd.ref(), Why: `its startupProbe "` + cmd.says() + `" tests the plain network, which answers without the tunnel`}
+		}
+		p.pod.Gates = append(p.pod.Gates, g)
 	}
 }
 
@@ -108,6 +114,53 @@ func (c *containerView) startupProbe() Switch {
 		return Switch{State: Absent, Ref: exec.ref(), Why: "the startupProbe always succeeds"}
 	}
 	return Switch{State: Present, Ref: probe.ref(), Why: "startupProbe exec"}
+}
+
+// probesPlainNetwork finds the command of a startup probe that does nothing but ask
+// somebody outside, whichever way its packets take.
+func (p *podView) probesPlainNetwork(c *containerView) (found command, plain bool) {
+	exec := c.spec.get("startupProbe", "exec", "command")
+	for _, s := range c.scriptsOf(scriptProbe, c.words(exec), exec.ref()) {
+		for _, cmd := range c.commandsOf(s) {
+			switch cmd.name() {
+			case "sh", "bash", "ash", "exit":
+				continue
+			}
+			if plain || cmd.opaque || cmd.cmd == nil || cmd.cmd.PipedFrom != nil || !p.asksPlainly(cmd) {
+				return command{}, false // what else it does may be the test
+			}
+			found, plain = cmd, true
+		}
+	}
+	return found, plain
+}
+
+// asksPlainly: a client that asks a host outside, by no interface or proxy of its
+// choice, and by a name only where the pod's resolver is the usual one.
+func (p *podView) asksPlainly(cmd command) bool {
+	switch cmd.name() {
+	case "ping", "curl", "wget", "nc":
+	default:
+		return false
+	}
+	if cmd.sign() != shell.PublicNet {
+		return false
+	}
+	address := false
+	for _, w := range cmd.words {
+		if !w.Known {
+			return false
+		}
+		for _, chosen := range []string{"-I", "--interface", "-x", "--proxy", "--preproxy", "--socks", "-e", "-X", "--dns"} {
+			if w.Text == chosen || len(chosen) > 2 && strings.HasPrefix(w.Text, chosen) || chosen == "-I" && strings.HasPrefix(w.Text, chosen) {
+				return false
+			}
+		}
+		_, err := netip.ParseAddr(w.Text)
+		address = address || err == nil
+	}
+	policy := p.pod.DNSPolicy
+	return address || policy.State != Unknown && policy.Value != "None"
 }
 
 // alwaysSucceeds: the last command of a script lets it succeed whatever the

@@ -395,10 +395,10 @@ func poolOf(form images.Form, v, mask value, separators string) []PrefixAt {
 	return prefixList(value{State: v.State, Text: v.Text, Ref: v.Ref, Moved: v.Moved}, separators)
 }
 
-// boundByVariable notes the interface that a variable binds the image's own rule
-// to, where no hook or script has taken that rule's place. Without the variable it
-// is the image's to know.
-func (r *tunnelReader) boundByVariable() {
+// boundByImage notes the interface that the image's own rule is bound to, by a
+// variable or by default, where no hook or script has taken that rule's place. An
+// image of which no interface is known finds the uplink by itself, or binds none.
+func (r *tunnelReader) boundByImage() {
 	if m := r.t.Masquerade; m.State != Present || m.Ref != r.t.ContainerRef || r.c.replacesEntrypoint() {
 		return
 	}
@@ -407,9 +407,18 @@ func (r *tunnelReader) boundByVariable() {
 			continue
 		}
 		v, name := r.lookup(k)
-		if text := strings.TrimSpace(v.Text); v.State == Present && text != "" && r.reads(k) == Present {
+		text := strings.TrimSpace(v.Text)
+		switch read := r.reads(k); {
+		case v.State == Unknown || read == Unknown:
+		case read == Absent:
+		case text != "":
 			r.t.MasqueradeOut = append(r.t.MasqueradeOut, OutInterface{Name: text, Ref: v.Ref, Says: name + "=" + clip(text)})
+		case k.Default != "":
+			r.t.MasqueradeOut = append(r.t.MasqueradeOut, OutInterface{Name: k.Default, Ref: r.t.ContainerRef, Says: name + "=" + k.Default + " by default"})
 		}
+	}
+	if out := r.family.Defaults.MasqueradesOut; out != "" {
+		r.t.MasqueradeOut = append(r.t.MasqueradeOut, OutInterface{Name: out, Ref: r.t.ContainerRef, Says: "the image's own -o " + out})
 	}
 }
 

@@ -55,6 +55,14 @@ func (r *tunnelReader) kylemanna() {
 	default:
 		t.Masquerade = Switch{State: Present, Ref: t.ContainerRef, Why: "OVPN_DEFROUTE is 1 by default"}
 	}
+	// The file comes after the variable: where it cannot be seen, it may name another.
+	if out := get("OVPN_NATDEVICE"); visible && f.Text != "" && t.Masquerade.State == Present && out.State != Unknown {
+		name, ref := out.Text, out.Ref
+		if name == "" {
+			name, ref = "eth0", t.ContainerRef
+		}
+		t.MasqueradeOut = append(t.MasqueradeOut, OutInterface{Name: name, Ref: ref, Says: "OVPN_NATDEVICE=" + clip(name)})
+	}
 }
 
 // startsPast reports that a container's own command starts a daemon, and the

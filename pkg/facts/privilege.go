@@ -9,6 +9,7 @@ func readPrivilegeNeeds(p *podView) {
 		c.c.NeedsAdmin, c.c.MakesTun = Absent, false
 		if c.c.DataPlane && c.image.Family != nil {
 			c.c.NeedsAdmin, c.c.MakesTun = p.needsAdmin(c), makesTun(c.c.Family)
+			c.c.TunUnmade = c.tunUnmade()
 		}
 		if !c.c.DataPlane {
 			continue
@@ -46,6 +47,25 @@ func (p *podView) needsAdmin(c *containerView) Known {
 	default:
 		return Absent
 	}
+}
+
+// tunUnmade: the container's own command starts OpenVPN past the start script of an
+// image that makes the device, and makes none itself.
+func (c *containerView) tunUnmade() Switch {
+	s := Switch{State: Absent, Ref: c.c.Ref}
+	if c.c.Family != "kylemanna-openvpn" {
+		return s
+	}
+	at, past := c.startsPast("ovpn_run", "openvpn")
+	if !past {
+		return s
+	}
+	for _, cmd := range c.commands() {
+		if cmd.opaque || cmd.name() == "mknod" {
+			return s
+		}
+	}
+	return Switch{State: Present, Ref: at, Why: "openvpn is started without the image's ovpn_run, which makes the device"}
 }
 
 // makesTun: the start scripts of these images make the device with mknod when

@@ -168,7 +168,7 @@ func (r *tunnelReader) finish() Tunnel {
 		// The pool needs a way back, and only the image can say whether it has one.
 		r.missed(runsUnseen(clip(r.c.c.Image)), r.c.c.ImageRef, aspectMasquerade)
 	}
-	r.boundByVariable()
+	r.boundByImage()
 	r.input()
 	t.IPv6 = r.carriesIPv6()
 	if t.Side == "server" && t.Clients.State == Absent {

@@ -51,6 +51,9 @@ type Container struct {
 	NeedsAdmin Known `json:"needs_admin"`
 	// MakesTun: its image makes /dev/net/tun itself when it is not there.
 	MakesTun bool `json:"makes_tun"`
+	// TunUnmade: Present where its own command certainly starts the VPN without what
+	// makes the device.
+	TunUnmade Switch `json:"tun_unmade"`
 	// UsesNetwork: an init container whose script talks to the network.
 	UsesNetwork Known `json:"uses_network"`
 	// OwnCommand: the manifest replaces the image's own program.

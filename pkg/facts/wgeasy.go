@@ -65,7 +65,18 @@ func (r *tunnelReader) wgEasy() {
 		t.Masquerade.State = Unknown
 		r.missed(postUp.Why.of("WG_POST_UP: "), postUp.Ref, aspectMasquerade)
 	}
-	r.hookVariable("WG_POST_UP")
+	// What stands in the database of an installation may be another pool than the
+	// variables': only hooks that translate nothing at all prove it of any.
+	for _, hook := range []string{"WG_PRE_UP", "WG_POST_UP"} {
+		if v := r.c.env(hook); hook == "WG_PRE_UP" && v.State == Unknown && t.Masquerade.State == Absent {
+			t.Masquerade.State = Unknown
+			r.missed(v.Why.of(hook+": "), v.Ref, aspectMasquerade)
+		}
+		r.hookVariable(hook)
+	}
+	if old == Present && t.Masquerade.State == Absent && r.missing == nil {
+		t.Config = postUp.Ref
+	}
 	if old == Unknown && t.Masquerade.State != before.State {
 		t.Masquerade.State = Unknown
 		r.missed(readByVersion("WG_POST_UP"), postUp.Ref, aspectMasquerade)

@@ -356,8 +356,10 @@ type Needs struct {
 	OptionalCapabilities []string `json:"optionalCapabilities"`
 	Devices              []string `json:"devices"`
 	Sysctls              []Sysctl `json:"sysctls"`
-	Privileged           bool     `json:"privileged"`
-	HostNetwork          bool     `json:"hostNetwork"`
+	// HostPaths are those of the node that its documentation asks for.
+	HostPaths   []string `json:"hostPaths"`
+	Privileged  bool     `json:"privileged"`
+	HostNetwork bool     `json:"hostNetwork"`
 	// FileCapabilities: its programs carry capabilities of their own, so that
 	// they work for another user than 0 where escalation is allowed.
 	FileCapabilities bool `json:"fileCapabilities"`
@@ -376,6 +378,9 @@ type Defaults struct {
 	CapturesDefaultRoute Default  `json:"capturesDefaultRoute"`
 	KeepsReplies         Default  `json:"keepsReplies"`
 	DefaultClientPool    []string `json:"defaultClientPool"`
+	// MasqueradesOut is the interface that the image's own rule names, where no
+	// variable does.
+	MasqueradesOut string `json:"masqueradesOut"`
 	// Opaque: the real configuration lives in a database or volume; nothing may
 	// be inferred from what is absent.
 	Opaque bool `json:"opaque"`
