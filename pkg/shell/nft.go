@@ -29,7 +29,7 @@ type NFTRule struct {
 	Broken Word
 	// block is what nft refuses of the blocks around the rules, of the first of them.
 	block *Refusal
-	// head are the words up to the family, none where a block says them.
+	// head are the first words, none where a block says where the rule stands.
 	head []Word
 }
 
@@ -96,7 +96,7 @@ func (r *NFTRule) read(words []Word) {
 	if r.Object == "chain" || r.Object == "rule" {
 		r.Chain = p.next().Text
 	}
-	r.head, r.Body = words[:min(len(words), 3)], words[min(p.at, len(words)):]
+	r.head, r.Body = words[:min(len(words), 5)], words[min(p.at, len(words)):]
 	r.verdict()
 }
 

@@ -57,7 +57,8 @@ func (r *NFTRule) Exprs() []NFTExpr {
 		case "oif", "oifname", "iif", "iifname", "mark", "skuid", "skgid":
 			e.Match = p.nftMatch()
 		case "meta":
-			e.Key = p.next().Text
+			e.at = p.next()
+			e.Key = e.at.Text
 			switch e.Key {
 			case "oif", "oifname", "mark":
 			default:

@@ -41,6 +41,10 @@ func (r *reader) refusal(c *Command) *Refusal {
 		return refusedNFT(c)
 	case "ip":
 		return refusedIP(c)
+	case "ifconfig":
+		return refusedMTU(c)
+	case "route":
+		return refusedOldRoute(c)
 	default:
 		return refusedSysctl(c)
 	}

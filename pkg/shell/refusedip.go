@@ -67,13 +67,60 @@ func refusedIP(c *Command) *Refusal {
 			return refusedRuleOf(p, v6)
 		}
 	case "link", "l", "li", "lin":
-		if _, mtu, sets := LinkMTU(c); sets && mtu.Known {
-			if n, err := strconv.ParseUint(mtu.Text, 0, 32); err != nil || n == 0 {
-				return refuse(orWord(mtu, op), "it is no number of bytes", "")
-			}
+		return refusedMTU(c)
+	}
+	return nil
+}
+
+// refusedMTU looks at the size of packets that a command gives an interface.
+func refusedMTU(c *Command) *Refusal {
+	_, mtu, sets := LinkMTU(c)
+	switch {
+	case !sets:
+		return nil
+	case mtu.Text == "":
+		return refuse(c.Words[len(c.Words)-1], "it takes a number and has none", "")
+	case !mtu.Known:
+		return nil
+	}
+	if n, err := strconv.ParseUint(mtu.Text, 0, 32); err != nil || n == 0 {
+		return refuse(mtu, "it is no number of bytes", "")
+	}
+	return nil
+}
+
+// refusedOldRoute looks at a route that the route command adds.
+func refusedOldRoute(c *Command) *Refusal {
+	route, adds := oldRoute(c)
+	if !adds || route.Delete || route.IPv6 {
+		return nil
+	}
+	if route.Destination.Known {
+		if why := noNetwork(route.Destination.Text, false, true); why != "" {
+			return refuse(route.Destination, why, "")
+		}
+	}
+	if route.Netmask.Known && numeric(route.Netmask.Text) {
+		if mask, err := netip.ParseAddr(route.Netmask.Text); err != nil || !mask.Is4() || !contiguous(mask.As4()) {
+			return refuse(route.Netmask, "it is no netmask", "")
+		}
+	}
+	if bad := badAddress(c.Words[0], route.Via); route.Via.Text != "" && bad != nil {
+		return bad
+	}
+	keys := words("netmask gw metric mss window irtt reject mod dyn reinstate dev")
+	for _, w := range c.args() {
+		if meant := near(w.Text, keys); w.Known && meant != "" && !slices.Contains(keys, w.Text) && len(w.Text) > 4 {
+			return refuse(w, "route has no such word", meant)
 		}
 	}
 	return nil
+}
+
+// contiguous: the ones of a netmask are in one piece.
+func contiguous(mask [4]byte) bool {
+	n := uint32(mask[0])<<24 | uint32(mask[1])<<16 | uint32(mask[2])<<8 | uint32(mask[3])
+	return ^n&(^n+1) == 0
 }
 
 func refusedOp(op Word, object string, ops []string) *Refusal {
@@ -164,6 +211,8 @@ func badAddress(key, v Word) *Refusal {
 	switch {
 	case v.Text == "":
 		return refuse(key, "it takes an address and has none", "")
+	case v.Known && strings.Contains(v.Text, ".") && strings.ContainsAny(v.Text, "ghijklmnopqrstuvwxyz"):
+		return refuse(v, "it is no address, and names are not looked up here", "")
 	case !v.Known || !numeric(v.Text):
 		return nil
 	}

@@ -75,7 +75,7 @@ var (
 		rateest-pps2 rcheck rdest reap remove restore restore-mark restore-skmark return-nomatch rsource rt-0-not-strict rt-0-res rttl
 		sack-perm save save-mark set socket-exists soft strict suppl-groups syn timestamp transparent update update-counters
 		update-subcounters utc validmark ecn`)
-	extensionOptions = slices.Concat(ownValues, ownFlags, extensionValues, extensionFlags, []string{"ecn-ip-" + "ect"})
+	extensionOptions = slices.Concat(ownValues, ownFlags, extensionValues, extensionFlags, []string{"ecn-ip-ect"}) //nolint:misspell // it is the option's name
 )
 
 // loadedBy are options that are there only behind what loads them.
@@ -326,7 +326,9 @@ func (k *ipTablesCheck) value(option Word, letter byte, made map[string]bool) *R
 	case 'I', 'R', 'D':
 		k.op, k.chain = letter, v
 		if next := k.p.peek(); !next.Known && k.p.more() || next.Text != "" && !strings.HasPrefix(next.Text, "-") && next.Text != "!" {
-			k.p.next()
+			if k.p.next(); next.Known && !isNumber(next.Text) {
+				return refuse(next, "it is no number of a rule", "")
+			}
 		}
 	case 'P':
 		k.op, k.chain = letter, v

@@ -22,6 +22,18 @@ var (
 var nftStatements = words(`masquerade snat dnat redirect accept drop reject return continue queue jump goto counter notrack comment
 	oifname iifname saddr daddr sport dport meta limit`)
 
+// nftOpen are words with which no rule ends.
+var nftOpen = words("to saddr daddr oifname iifname oif iif sport dport jump goto ip ip6 meta ct !=")
+
+// nftFields are the fields of ct and meta.
+var nftFields = map[string][]string{
+	"ct": words(`state status direction mark expiration helper label l3proto saddr daddr protocol proto-src proto-dst bytes packets avgpkt zone id
+		original reply event timeout expectation count secmark ip ip6 eventmask`),
+	"meta": words(`length protocol priority random secmark nfproto l4proto mark iif iifname iiftype oif oifname oiftype skuid skgid nftrace rtclassid
+		ibrname obrname ibriport obriport iifgroup oifgroup pkttype cpu cgroup ipsec secpath time day hour sdif sdifname iifkind oifkind
+		ibrpvid ibrvproto ibrhwaddr broute set`),
+}
+
 // nftWords are all other words of the language, so that none of them is taken for a
 // slip.
 var nftWords = words(`log level prefix group snaplen flags packets bytes rate over burst second minute hour day week with tcp udp udplite
@@ -59,6 +71,9 @@ func (r *NFTRule) refused() *Refusal {
 		if bad := refusedHead(r.head); bad != nil {
 			return bad
 		}
+		if len(r.head) > 1 && r.Object == "rule" && r.head[1].Text != "rule" && slices.Contains(nftObjects, r.head[1].Text) {
+			return nil // a counter, a flow table and the like, which are not read
+		}
 	}
 	switch r.Op {
 	case "add", "create", "insert", "replace", "":
@@ -69,6 +84,9 @@ func (r *NFTRule) refused() *Refusal {
 	case "chain":
 		return refusedChain(r.Body)
 	case "rule":
+		if r.Known && r.Chain == "" && len(r.head) > 1 && !strings.Contains(r.head[0].Text, "{") {
+			return refuse(r.head[len(r.head)-1], "a rule has a table, a chain and what it does", "")
+		}
 		return r.refusedRule()
 	}
 	return nil
@@ -126,6 +144,8 @@ func refusedChain(body []Word) *Refusal {
 			if v := p.next(); v.Text != "accept" && v.Text != "drop" {
 				return refuse(orWord(v, w), "a policy is accept or drop", near(v.Text, []string{"accept", "drop"}))
 			}
+		case "hook", "priority":
+			return refuse(w, "the chain's type stands before it", "")
 		default:
 			if meant := near(w.Text, []string{"type", "policy"}); meant != "" && w.Text != "comment" {
 				return refuse(w, "nft has no such word for a chain", meant)
@@ -191,6 +211,9 @@ func (r *NFTRule) refusedRule() *Refusal {
 			return refuse(r.Body[0], "nft has no such word for a chain", meant)
 		}
 	}
+	if n := len(r.Body); n > 0 && slices.Contains(nftOpen, r.Body[n-1].Text) {
+		return refuse(r.Body[n-1], "nothing stands behind it", "")
+	}
 	for _, e := range r.Exprs() {
 		switch e.Key {
 		case "ip saddr", "ip daddr", "ip6 saddr", "ip6 daddr":
@@ -213,7 +236,11 @@ func (r *NFTRule) refusedRule() *Refusal {
 				return refuse(e.at, "nft has no such word", meant)
 			}
 		}
-		if field, of, two := strings.Cut(e.Key, " "); two && (field == "ip" || field == "ip6") && !slices.Contains(nftWords, of) {
+		field, of, two := strings.Cut(e.Key, " ")
+		if fields := nftFields[field]; two && fields != nil && !slices.Contains(fields, of) && near(of, fields) != "" {
+			return refuse(e.at, field+" has no such field", near(of, fields))
+		}
+		if two && (field == "ip" || field == "ip6") && !slices.Contains(nftWords, of) {
 			if meant := near(of, []string{"saddr", "daddr"}); meant != "" {
 				return refuse(e.at, field+" has no such field", meant)
 			}

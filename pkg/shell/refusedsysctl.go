@@ -15,6 +15,9 @@ var forwardingNames = []string{
 	"net.ipv6.conf.*.forwarding", "net.ipv6.conf.*.disable_ipv6",
 }
 
+// sysctlOptions are the long options of sysctl.
+var sysctlOptions = words("--all --deprecated --dry-run --binary --ignore --names --values --load --quiet --system --pattern --write --help --version")
+
 // MisspeltSysctl returns the setting that a name most likely means of which the
 // kernel has none, "" for a name that it may have.
 func MisspeltSysctl(key string) string {
@@ -30,7 +33,7 @@ func MisspeltSysctl(key string) string {
 	}
 	for _, have := range forwardingNames {
 		const slips = 2
-		if n := suggest.Distance(name, have); n <= slips && !strings.HasPrefix(name, have) {
+		if n := suggest.Distance(name, have); n <= slips {
 			return strings.Replace(have, "*", middle, 1)
 		}
 	}
@@ -47,6 +50,8 @@ func refusedSysctl(c *Command) *Refusal {
 			case w.Text == "-w" || w.Text == "--write":
 				writes = true
 			case w.Text == "--quiet":
+			case w.Known && strings.HasPrefix(w.Text, "--") && near(w.Text, sysctlOptions) != "" && !slices.Contains(sysctlOptions, w.Text):
+				return refuse(w, "sysctl has no such option", near(w.Text, sysctlOptions))
 			case strings.HasPrefix(w.Text, "-"):
 				if strings.ContainsAny(w.Text, "pefraAN") || w.Text == "-n" {
 					return nil // it loads, reads, or passes over what is not there
