@@ -75,7 +75,9 @@ func (r *tunnelReader) technology() {
 		r.tailscaleOther()
 	case "netbird":
 		r.netbird()
-	case "zerotier", "zerotier-router", "netmaker-netclient", "nebula", "innernet":
+	case "nebula":
+		r.nebula()
+	case "zerotier", "zerotier-router", "netmaker-netclient", "innernet":
 		r.mesh()
 	case "ocserv-generic":
 		r.ocserv()
