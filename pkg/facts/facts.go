@@ -92,6 +92,7 @@ func joinFacts(ix *index, cs *clusterSet, pods []*podView) *Facts {
 	plannedPoolRoutes(pods)
 	readRewrites(ix, cs, pods, agents)
 	readConnectors(ix)
+	readTypedFields(ix, cs, pods)
 	for _, p := range pods {
 		out.Pods = append(out.Pods, *p.pod)
 	}

@@ -86,7 +86,7 @@ func (r *tunnelReader) gluetunResolver() {
 		r.missed(because("DNS_KEEP_NAMESERVER is read up to 3.41 only, and the image's version is not known", "write the tag"), keep.Ref, aspectResolver)
 		return
 	}
-	for _, key := range []string{"DNS_SERVER", "DOT", "DNS_ADDRESS"} {
+	for _, key := range []string{"DNS_SERVER", "DOT", "DNS_ADDRESS", "DNS_PLAINTEXT_ADDRESS", "DNS_UPSTREAM_PLAIN_ADDRESSES"} {
 		if v := r.c.env(key); r.c.refuses(key) {
 			res.Rewrites = Unknown
 			r.missed(v.Why.of(key+": "), v.Ref, aspectResolver)

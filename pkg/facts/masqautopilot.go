@@ -37,6 +37,9 @@ func (r *agentReader) egressNATPolicies() {
 		for _, o := range byCluster[f] {
 			for _, d := range root(o).get("spec", "destinations").items() {
 				cidr := d.get("cidr")
+				if wrongCIDR(cidr) != "" {
+					a.List.Source, a.List.Valid = "unknown", Unknown // the whole object is refused
+				}
 				if at, valid := prefixAt(grammar.ParsePrefix(strings.TrimSpace(cidr.text()), 0), cidr.ref()); valid {
 					a.List.Entries = append(a.List.Entries, at)
 				}

@@ -55,6 +55,11 @@ func (s *masqScope) calicoPools() (pools []calicoPool, known bool) {
 				p.ref = nat.ref()
 			}
 			uses := spec.get("allowedUses").texts()
+			if _, meant := misspeltField(spec, []string{"natOutgoing", "disabled"}); meant == "natOutgoing" {
+				p.nat = Unknown
+			} else if meant == "disabled" {
+				p.disabled = Unknown
+			}
 			p.others = len(uses) > 0 && !slices.ContainsFunc(uses, func(n node) bool { return n.text() == "Workload" })
 			add(p, spec.get("cidr"))
 		}
@@ -136,8 +141,8 @@ func calicoFirstPool(c *containerView) (calicoPool, bool) {
 		p.nat = Unknown
 	case nat.State == Present:
 		p.ref, p.says = nat.Ref, "CALICO_IPV4POOL_NAT_OUTGOING"
-		if !isTrue(nat) {
-			p.nat = Absent
+		if contains([]string{"false", "0", "no", "n", "f"}, nat.Text) {
+			p.nat = Absent // calico-node takes anything else for true
 		}
 	}
 	return p, true

@@ -32,9 +32,9 @@ func flannelMasquerades(c *containerView) (Known, source.Ref, string) {
 	}
 	v := c.env("FLANNELD_IP_MASQ")
 	switch {
-	case v.State == Unknown:
+	case v.State == Unknown, v.State == Present && v.Text != "" && goSwitch(v.Text) != "":
 		return Unknown, v.Ref, ""
-	case isTrue(v):
+	case goTrue(v, false):
 		return Present, v.Ref, "flannel's FLANNELD_IP_MASQ"
 	default:
 		return Absent, c.c.Ref, "flannel runs without --ip-masq"

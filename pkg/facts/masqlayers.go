@@ -171,12 +171,12 @@ func (c *containerView) boolFlag(name string, fallback Known) (state Known, give
 		}
 		given = n.ref()
 		switch {
-		case !has, isTrue(stated(value)):
+		case !has:
 			state = Present
-		case placeholder(value) != "":
+		case placeholder(value) != "", goSwitch(value) != "":
 			state = Unknown
 		default:
-			state = Absent
+			state = answer(goTrue(stated(value), false))
 		}
 	}
 	return state, given

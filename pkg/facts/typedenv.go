@@ -42,6 +42,10 @@ var typedVariables = map[string][]typedVariable{
 		{key: "FIREWALL_VPN_INPUT_PORTS", wrong: eachOf(wrongPort), since: "3.36"},
 		{key: "WIREGUARD_ALLOWED_IPS", wrong: eachOf(wrongPrefix), since: "3.36"},
 		{key: "WIREGUARD_ADDRESSES", wrong: eachOf(wrongHost), since: "3.36"},
+		{key: "WIREGUARD_ADDRESS", wrong: eachOf(wrongHost), since: "3.40"}, // older names, of the same
+		{key: "VPN_ENDPOINT_IP", wrong: wrongAddress, since: "3.40"},
+		{key: "DNS_PLAINTEXT_ADDRESS", wrong: wrongAddress, since: "3.40"},
+		{key: "DNS_UPSTREAM_PLAIN_ADDRESSES", wrong: eachOf(wrongResolver), since: "3.41"},
 		{key: "WIREGUARD_ENDPOINT_IP", wrong: wrongAddress, since: "3.36"},
 		{key: "WIREGUARD_MTU", wrong: wrongNumber, since: "3.36"},
 		{key: "HTTPPROXY", wrong: gluetunSwitch, since: "3.36"},
@@ -240,6 +244,14 @@ func wrongHost(text string) string {
 	return wrongPrefix(text)
 }
 
+// wrongResolver is for an address, with a port or without.
+func wrongResolver(text string) string {
+	if _, err := netip.ParseAddrPort(text); err == nil {
+		return ""
+	}
+	return wrongAddress(text)
+}
+
 func wrongListener(text string) string {
 	if _, port, err := net.SplitHostPort(text); err == nil && wrongNumber(port) == "" {
 		return ""
@@ -263,6 +275,8 @@ func wrongTailscaleFlag(text string) string {
 		name, value, has := strings.Cut(strings.TrimLeft(field, "-"), "=")
 		switch {
 		case !strings.HasPrefix(field, "-") || name == "":
+		case name == "exit-node" && strings.Trim(value, "0123456789.") == "" && strings.Contains(value, ".") && wrongAddress(value) != "":
+			return "--exit-node: " + wrongAddress(value)
 		case slices.Contains(tailscaleValues, name):
 		case slices.Contains(tailscaleBools, name):
 			if has && goSwitch(value) != "" {

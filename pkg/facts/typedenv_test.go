@@ -21,6 +21,8 @@ func TestRefusedVariables(t *testing.T) {
 		{"tailscale/tailscale:v1.80.0", "TS_USERSPACE=nope", `"nope" is neither true nor false, and the image takes its default`},
 		{"tailscale/tailscale:v1.80.0", "TS_EXTRA_ARGS=--acept-routes", `"--acept-routes", --accept-routes is near`},
 		{"tailscale/tailscale:v1.80.0", "TS_EXTRA_ARGS=--accept-dns=maybe", `--accept-dns: "maybe" is neither`},
+		{"tailscale/tailscale:v1.80.0", "TS_EXTRA_ARGS=--exit-node=10.0.0.300", `--exit-node: "10.0.0.300" is no address`},
+		{"qmcgaw/gluetun:v3.40.0", "WIREGUARD_ADDRESS=10.64.1.2/320", `"10.64.1.2/320" is no prefix`},
 		{"place1/wg-access-server:v0.4.6", "WG_IPV4_NAT_ENABLED=maybe", `"maybe" is neither true nor false`},
 		{"linuxserver/wireguard", "PEERS=1 INTERNAL_SUBNET=10.13.300.0", `INTERNAL_SUBNET: "10.13.300.0" is no network`},
 		{"ghcr.io/bubuntux/nordlynx:2024-02-01", "ALLOWED_IPS=0.0.0.0/x", `"0.0.0.0/x" is no prefix`},

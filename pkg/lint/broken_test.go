@@ -269,6 +269,22 @@ var broken = []struct {
 		text: "set -e\nnft -f - <<EOF\ntable ip nat {\n  chain post {\n    type nat hook postrouting priority 100;\n    ip saddr 10.8.0.0/240 masquerade\n  }\n}\nEOF\nexec openvpn --dev tun --server 10.8.0.0 255.255.255.0\n",
 	}, "VPN405", "the command fails, and it translates nothing"},
 	{language{
+		name: "net-conf.json, a type", key: "net-conf.json", token: "SubnetLen", objects: flannel, object: "kube-flannel-cfg", namespace: "kube-flannel",
+		text: "{\n  \"Network\": \"10.99.0.0/16\",\n  \"SubnetLen\": \"wide\",\n  \"Backend\": {\"Type\": \"vxlan\"}\n}\n",
+	}, "gap", "\"wide\" is no number"},
+	{language{
+		name: "Nebula, a route", key: "config.yml", token: "10.99.7.0/240", objects: mountingPod("nebulaoss/nebula:1.9.5", "[]", "/config"),
+		text: "pki:\n  ca: /pki/ca.crt\ntun:\n  mtu: 1300\n  unsafe_routes:\n    - route: 10.98.0.0/24\n      via: 192.168.100.99\n    - route: 10.99.7.0/240\n      via: 192.168.100.99\n",
+	}, "VPN405", "it is no prefix"},
+	{language{
+		name: "Nebula, a gateway", key: "config.yml", token: "192.168.100.999", objects: mountingPod("nebulaoss/nebula:1.9.5", "[]", "/config"),
+		text: "pki:\n  ca: /pki/ca.crt\ntun:\n  unsafe_routes:\n    - route: 10.98.0.0/24\n      via: 192.168.100.999\n",
+	}, "gap", "is no address, and nebula stops there"},
+	{language{
+		name: "Nebula, a bracket", key: "config.yml", token: "[10.99.7.0/24", objects: mountingPod("nebulaoss/nebula:1.9.5", "[]", "/config"),
+		text: "pki:\n  ca: /pki/ca.crt\ntun:\n  unsafe_routes:\n    - route: [10.99.7.0/24\n      via: 192.168.100.99\n",
+	}, "gap", "which is not YAML from here on"},
+	{language{
 		name: "environment", token: "10.244.0.0/16;10.96.0.0/12", objects: envPod, env: true,
 		text: "VPN_SERVICE_PROVIDER=mullvad\nFIREWALL_OUTBOUND_SUBNETS=10.244.0.0/16;10.96.0.0/12\nVPN_TYPE=wireguard\n",
 	}, "VPN310", "is separated by commas"},
