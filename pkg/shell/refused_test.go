@@ -53,7 +53,7 @@ func TestRefused(t *testing.T) {
 		{"route add -net 10.50.0.0/160 gw 10.1.1.1", "10.50.0.0/160", "no prefix"},
 		{"route add -net 10.50.0.0 netmask 255.0.255.0 gw 10.1.1.1", "255.0.255.0", "no netmask"},
 		{"route add -net 10.50.0.0 netmaks 255.255.0.0 gw 10.1.1.1", "netmaks", `"netmask" is near`},
-		{"sysctl --wriet net.ipv4.ip_forward=1", "--wriet", `"--write" is near`},
+		{"sysctl --writ3 net.ipv4.ip_forward=1", "--writ3", `"--write" is near`},
 		{"sysctl -w net.ipv4.conf.all.src_valid_marks=1", "net.ipv4.conf.all.src_valid_marks=1", "is near"},
 		{"sysctl -w net.ipv4.ip_forwrd=1", "net.ipv4.ip_forwrd=1", `"net.ipv4.ip_forward" is near`},
 		{"sysctl -w net.ipv4.ip_forward = 1", "net.ipv4.ip_forward", "name=value"},
