@@ -68,7 +68,7 @@ func typedKinds() []typedKind {
 		{
 			groups: []string{""}, kind: "ConfigMap", of: isCiliumConfig, fate: "Cilium's agent does not start with it, and what it masquerades is not known", rules: masqRules,
 			fields: []typedField{
-				{"data.enable-ipv4-masquerade", wrongSwitch}, {"data.enable-ip-masq-agent", wrongSwitch}, {"data.enable-bpf-masquerade", wrongSwitch},
+				{"data.enable-ipv4-masquerade", wrongGoBool}, {"data.enable-ip-masq-agent", wrongGoBool}, {"data.enable-bpf-masquerade", wrongGoBool},
 				{"data.ipv4-native-routing-cidr", wrongCIDR}, {"data.routing-mode", wrongChoice("native", "tunnel", "")}, {"data.cluster-pool-ipv4-mask-size", wrongNumberText},
 				{"data.tunnel-protocol", wrongChoice("vxlan", "geneve", "")},
 			},
@@ -134,7 +134,7 @@ func readTypedFields(ix *index, cs *clusterSet, pods []*podView) {
 		releases, _ := (&masqScope{ix: ix, cs: cs, f: f, pods: pods}).releases("cilium", "rke2-cilium")
 		for _, r := range releases {
 			for _, field := range []typedField{
-				{"ipv4NativeRoutingCIDR", wrongCIDR}, {"enableIPv4Masquerade", wrongSwitch}, {"bpf.masquerade", wrongSwitch}, {"ipMasqAgent.enabled", wrongSwitch},
+				{"ipv4NativeRoutingCIDR", wrongCIDR}, {"enableIPv4Masquerade", wrongGoBool}, {"bpf.masquerade", wrongGoBool}, {"ipMasqAgent.enabled", wrongGoBool},
 				{"routingMode", wrongChoice("native", "tunnel", "")},
 			} {
 				if n, state := r.values.lookup(strings.Split(field.path, ".")...); state == Present {
@@ -258,18 +258,10 @@ func wrongList(n node) string {
 	return fieldSays(n) + " is no list"
 }
 
-// wrongSwitch is for a boolean that may stand in quotes.
-func wrongSwitch(n node) string {
-	if text, is := n.scalar(); is && (text == "true" || text == "false" || strings.TrimSpace(text) == "") || n.val == nil {
-		return ""
-	}
-	return fieldSays(n) + " is neither true nor false"
-}
-
 // wrongGoBool is for one that a program in Go reads as a flag.
 func wrongGoBool(n node) string {
 	text, is := n.scalar()
-	if is && goSwitch(text) == "" || n.val == nil {
+	if is && (goSwitch(text) == "" || strings.TrimSpace(text) == "") || n.val == nil {
 		return ""
 	}
 	return fieldSays(n) + " is neither true nor false"
