@@ -8,6 +8,7 @@ import (
 
 	"github.com/vpnlint/vpnlint/pkg/finding"
 	"github.com/vpnlint/vpnlint/pkg/grammar"
+	"github.com/vpnlint/vpnlint/pkg/shell"
 	"github.com/vpnlint/vpnlint/pkg/source"
 	spelling "github.com/vpnlint/vpnlint/pkg/suggest"
 )
@@ -89,6 +90,40 @@ func typedKinds() []typedKind {
 			fields: []typedField{{"spec.action", wrongChoice("NoSNAT")}, {"spec.destinations", wrongList}, {"spec.destinations.*.cidr", wrongCIDR}},
 		},
 		{
+			groups: []string{"container.cnrm.cloud.google.com"}, kind: "ContainerCluster", fate: "the API server refuses the object, and what the cluster masquerades is not known", rules: masqRules,
+			fields: []typedField{
+				{"spec.enableAutopilot", wrongBool}, {"spec.defaultSnatStatus", wrongMapping}, {"spec.defaultSnatStatus.disabled", wrongBool},
+				{"spec.ipAllocationPolicy.clusterIpv4CidrBlock", wrongText},
+			},
+		},
+		{
+			groups: []string{computeGroup}, kind: "ComputeVPNTunnel", fate: "the API server refuses the object, and what the tunnel takes is not known", rules: []string{"VPN201", "VPN208", "VPN401"},
+			fields: []typedField{{"spec.localTrafficSelector", wrongList}, {"spec.remoteTrafficSelector", wrongList}},
+		},
+		{
+			groups: []string{"networking.k8s.io"}, kind: "NetworkPolicy", fate: "the API server refuses the object, and what it stops is not known", rules: []string{"VPN111", "VPN303", "VPN304"},
+			fields: []typedField{
+				{"spec.policyTypes", wrongList}, {"spec.policyTypes.*", wrongChoice("Ingress", "Egress")}, {"spec.egress", wrongList}, {"spec.podSelector", wrongMapping},
+				{"spec.egress.*.to", wrongList}, {"spec.egress.*.ports", wrongList}, {"spec.egress.*.ports.*.protocol", wrongChoice("TCP", "UDP", "SCTP")},
+			},
+		},
+		{
+			groups: []string{"kubelet.config.k8s.io"}, kind: "KubeletConfiguration", fate: "the kubelet does not start with it", rules: []string{"VPN104", "VPN502"},
+			fields: []typedField{{"allowedUnsafeSysctls", wrongList}, {"allowedUnsafeSysctls.*", wrongSysctl}, {"clusterDNS", wrongList}},
+		},
+		{
+			groups: []string{"submariner.io"}, kind: "Submariner", fate: "the API server refuses the object", rules: masqRules,
+			fields: []typedField{{"spec.natEnabled", wrongBool}, {"spec.clusterCIDR", wrongText}, {"spec.serviceCIDR", wrongText}},
+		},
+		{
+			groups: []string{"tailscale.com"}, kind: "Connector", fate: "the API server refuses the object, and what the connector takes is not known", rules: []string{"VPN101", "VPN302", "VPN401"},
+			fields: []typedField{{"spec.exitNode", wrongBool}, {"spec.subnetRouter.advertiseRoutes", wrongList}},
+		},
+		{
+			groups: []string{"tailscale.com"}, kind: "ProxyClass", fate: "the API server refuses the object, and what its proxies take is not known", rules: []string{"VPN302", "VPN401"},
+			fields: []typedField{{"spec.tailscale.acceptRoutes", wrongBool}},
+		},
+		{
 			groups: []string{"k3s.io"}, kind: "Config", fate: "k3s does not start with it", rules: masqRules,
 			fields: []typedField{
 				{"flannel-backend", wrongSpelling("none", "vxlan", "ipsec", "host-gw", "wireguard", "wireguard-native", "tailscale")}, {"flannel-ipv6-masq", wrongGoBool},
@@ -140,6 +175,15 @@ func readTypedFields(ix *index, cs *clusterSet, pods []*podView) {
 				if n, state := r.values.lookup(strings.Split(field.path, ".")...); state == Present {
 					ix.fieldRefused(r.object, n, field.path, field.wrong(n), "Cilium does not start with it, and what it masquerades is not known", masqRules)
 				}
+			}
+		}
+	}
+	for _, o := range ix.ofKind("talos.dev", "MachineConfig") {
+		list := root(o).get("machine", "sysctls")
+		for _, key := range list.keys() {
+			if meant := shell.MisspeltSysctl(normalSysctl(key)); meant != "" {
+				ix.fieldRefused(o, list.get(key), "machine.sysctls", "the kernel has no setting "+strconv.Quote(clip(key))+", "+strconv.Quote(meant)+" is near",
+					"the node does not set it", []string{"VPN101"})
 			}
 		}
 	}
@@ -256,6 +300,21 @@ func wrongList(n node) string {
 		return ""
 	}
 	return fieldSays(n) + " is no list"
+}
+
+func wrongMapping(n node) string {
+	if n.isMap() || n.val == nil {
+		return ""
+	}
+	return fieldSays(n) + " is no mapping"
+}
+
+// wrongSysctl: the kernel has no setting of the name.
+func wrongSysctl(n node) string {
+	if meant := shell.MisspeltSysctl(normalSysctl(n.text())); meant != "" {
+		return "the kernel has no setting " + fieldSays(n) + ", " + strconv.Quote(meant) + " is near"
+	}
+	return ""
 }
 
 // wrongGoBool is for one that a program in Go reads as a flag.
