@@ -131,12 +131,12 @@ func typedKinds() []typedKind {
 		},
 		{
 			groups: []string{"kubeadm.k8s.io"}, kind: "ClusterConfiguration", fate: "kubeadm refuses the configuration and no cluster comes up", rules: []string{"VPN302", "VPN401", "VPN405", "VPN408"},
-			fields: []typedField{{"networking.podSubnet", wrongText}, {"networking.serviceSubnet", wrongText}},
+			fields: []typedField{{"networking.podSubnet", noList}, {"networking.serviceSubnet", noList}},
 		},
 		{
 			groups: []string{"kind.x-k8s.io"}, kind: "Cluster", fate: "kind refuses the configuration and no cluster comes up", rules: []string{"VPN302", "VPN401", "VPN405", "VPN408"},
 			fields: []typedField{
-				{"networking.podSubnet", wrongText}, {"networking.serviceSubnet", wrongText}, {"networking.disableDefaultCNI", wrongBool},
+				{"networking.podSubnet", noList}, {"networking.serviceSubnet", noList}, {"networking.disableDefaultCNI", wrongBool},
 				{"networking.kubeProxyMode", wrongChoice("iptables", "ipvs", "nftables", "none", "")},
 			},
 		},
@@ -293,6 +293,14 @@ func wrongText(n node) string {
 		return ""
 	}
 	return fieldSays(n) + " is no string"
+}
+
+// noList is for a string of which readers of ranges take a list, too.
+func noList(n node) string {
+	if _, is := n.val.([]any); is {
+		return fieldSays(n) + " is no string"
+	}
+	return ""
 }
 
 func wrongList(n node) string {
