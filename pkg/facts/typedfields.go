@@ -444,8 +444,8 @@ func (c *containerView) networkRefused() {
 		switches("ip-masq")
 		variable("FLANNELD_IP_MASQ", stops, goSwitch)
 	case c.imageNamed(awsNodeImage):
-		variable("AWS_VPC_K8S_CNI_EXTERNALSNAT", goesOn, goSwitch)
-		variable("AWS_VPC_K8S_CNI_EXCLUDE_SNAT_CIDRS", "the AWS VPC CNI passes the entry over, and rewrites the source of what goes there", eachOf(wrongPrefix))
+		variable(awsExternal, goesOn, goSwitch)
+		variable(awsExclude, "the AWS VPC CNI passes the entry over, and rewrites the source of what goes there", eachOf(wrongPrefix))
 	case isCalicoNode(c):
 		variable("FELIX_NATOUTGOINGADDRESS", goesOn, wrongAddress)
 		variable("FELIX_NATOUTGOINGEXCLUSIONS", goesOn, oneOf("IPPoolsOnly", "IPPoolsAndHostIPs"))
