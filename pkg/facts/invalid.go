@@ -121,7 +121,7 @@ func (r *tunnelReader) invalidOpenVPN(conf *grammar.OpenVPN, f confText) {
 				report(d, "route", "OpenVPN leaves the route out", nil)
 			}
 		case "route-ipv6":
-			report(d, "route-ipv6", "OpenVPN stops with an options error and the tunnel never comes up", nil)
+			report(d, "route-ipv6", "OpenVPN leaves the route out", nil)
 		}
 		if d.Pushed == nil {
 			continue
@@ -151,6 +151,8 @@ func refusedNetwork(d *grammar.Directive, more func(netip.Prefix) string) (text 
 		case network.Unknown || p.Unknown:
 		case !p.Valid && meantAsRange(network.Text):
 			return network.Text, network.Range, "it is no prefix"
+		case p.Valid && p.Prefix.Addr().Is4():
+			return network.Text, network.Range, "it is IPv4"
 		case p.Valid && !p.Bare && more != nil:
 			return network.Text, network.Range, more(p.Prefix)
 		}

@@ -122,7 +122,10 @@ func (r *tunnelReader) ipsecConn(conn ipsecConn, at source.Ref) (where source.Re
 	case conn.pool.Set() || conn.anyone && !conn.remote.Set():
 		// Clients call from anywhere: the selectors are what they route.
 		t.Side = "server"
-		pool, _ := selectors(conn.pool, at)
+		pool, badPool := selectors(conn.pool, at)
+		if !badPool.where.IsZero() && meantAsRange(conn.pool.Text) { // a name is a pool of its own
+			r.missed(badPool.why, badPool.where, aspectPool)
+		}
 		t.Pool = append(t.Pool, pool...)
 		t.Clients.Routes = append(t.Clients.Routes, local...)
 		t.Clients.Default = t.Clients.Default || hasDefault(local)

@@ -74,6 +74,13 @@ func (r *tunnelReader) ocservConf() (ocservSettings, bool) {
 		line, _, _ := strings.Cut(conf.file.Text[start:], "\n")
 		if text := strings.TrimSpace(line); text != "" && text[0] != '#' {
 			if key, v, is := keyValue(line, start); is {
+				if v.Text == "" { // it stands where its line does
+					whole := wordOf(line, start)
+					v.Start, v.End = whole.Start, whole.End
+				}
+				if (key == "route" || key == "no-route") && strings.Contains(v.Text, ".") && !strings.Contains(v.Text, "/") && !conf.broken.Set() {
+					conf.broken = v // it ends ocserv
+				}
 				conf.words[key] = append(conf.words[key], v)
 			} else if text[0] != '[' && !conf.broken.Set() {
 				conf.broken = wordOf(line, start)

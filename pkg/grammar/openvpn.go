@@ -76,7 +76,14 @@ var (
 var leastArgs = map[string]int{
 	"route": 1, "route-ipv6": 1, "iroute": 1, "iroute-ipv6": 1, "server": 2, "server-ipv6": 1, "ifconfig": 2, "ifconfig-ipv6": 2,
 	"ifconfig-push": 1, "push": 1, "remote": 1, "dev": 1, "proto": 1, "port": 1, "lport": 1, "topology": 1, "dhcp-option": 1,
-	"client-config-dir": 1, "pull-filter": 2, "cd": 1, "config": 1,
+	"client-config-dir": 1, "pull-filter": 2, "cd": 1, "config": 1, "keepalive": 2, "mode": 1, "dev-type": 1,
+}
+
+// mostArgs are how many they have at most, in all versions.
+var mostArgs = map[string]int{
+	"client": 0, "tls-client": 0, "tls-server": 0, "pull": 0, "route-nopull": 0, "route-noexec": 0,
+	"proto": 1, "dev": 1, "dev-type": 1, "mode": 1, "port": 1, "lport": 1, "rport": 1, "topology": 1, "client-config-dir": 1,
+	"pull-filter": 2, "keepalive": 2, "ifconfig": 2, "remote": 3, "server": 3, "route-ipv6": 3, "route": 4,
 }
 
 // refused reports a line that no version of OpenVPN takes: it ends with "Unrecognized
@@ -91,6 +98,10 @@ func (r *ovpnReader) refused(d Directive, body string) {
 	}
 	if least := leastArgs[d.Name.Text]; len(d.Args) < least {
 		r.problem(d.Range, Syntax, true, "%q has fewer arguments than the option %s needs", shorten(body), d.Name.Text)
+		return
+	}
+	if most, has := mostArgs[d.Name.Text]; has && len(d.Args) > most {
+		r.problem(d.Range, Syntax, true, "%q has more arguments than the option %s takes", shorten(body), d.Name.Text)
 		return
 	}
 	r.values(d)
@@ -151,8 +162,8 @@ func (r *ovpnReader) line(lines []line, i int) int {
 	if d.Name.Text == "push" && len(d.Args) > 0 {
 		d.Pushed = pushed(r.text, d.Args[0])
 		if len(d.Args) > 1 {
-			// The rest is ignored by older versions and refused by newer ones.
-			r.problem(d.Range, BadValue, false, "the argument of push is not in quotation marks")
+			// Ignored before OpenVPN 2.4, refused since.
+			r.problem(d.Range, BadValue, true, "the argument of push is not in quotation marks")
 			joined := directive(d.Args)
 			d.Pushed = &joined
 		}
@@ -487,6 +498,7 @@ func route(d *Directive) (Route, bool) {
 		return r, true
 	case "route-ipv6":
 		p := ParsePrefix(d.Arg(0).Text, d.Arg(0).Start)
+		p.Valid = p.Valid && p.Prefix.Addr().Is6() // OpenVPN leaves others out
 		return Route{Range: d.Range, Prefix: p, Gateway: d.Arg(1), Metric: d.Arg(2), IPv6: true}, true
 	}
 	return Route{}, false

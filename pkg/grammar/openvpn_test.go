@@ -157,7 +157,7 @@ func TestOpenVPNOddities(t *testing.T) {
 		{"a static key has no sides", "remote a 1194\nsecret static.key\n", "", "unknown"},
 		{"mode server", "mode server\n", "", "present"},
 		{"open quote", "push \"route 10.0.0.0 255.0.0.0\n", `syntax@"push \"route 10.0.0.0 255.0.0.0"!`, "unknown"},
-		{"unquoted push", "push route 10.0.0.0 255.0.0.0\n", `bad-value@"push route 10.0.0.0 255.0.0.0"`, "unknown"},
+		{"unquoted push", "push route 10.0.0.0 255.0.0.0\n", `bad-value@"push route 10.0.0.0 255.0.0.0"!`, "unknown"},
 		{"open block", "<ca>\nabc\n", `syntax@"<ca>"!`, "unknown"},
 		{"open connection", "<connection>\nremote a\n", `syntax@"<connection>"!`, "absent"},
 		{"template text", "{{- range .x }}\nserver 10.8.0.0 255.255.255.0\n", `placeholder@"{{- range .x }}"`, "present"},

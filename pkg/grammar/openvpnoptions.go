@@ -97,6 +97,24 @@ func (r *ovpnReader) values(d Directive) {
 		if !slices.Contains([]string{"net30", "p2p", "subnet"}, first.Text) {
 			bad(first, "none of net30, p2p and subnet")
 		}
+	case "mode":
+		if first.Text != "p2p" && first.Text != "server" {
+			bad(first, "neither p2p nor server")
+		}
+	case "dev-type":
+		if !slices.Contains([]string{"tun", "tap", "null"}, first.Text) {
+			bad(first, "neither tun nor tap")
+		}
+	case "server":
+		if d.Arg(2).Text != "nopool" {
+			bad(d.Arg(2), "not nopool, the only word there")
+		}
+	case "keepalive":
+		ping, err1 := strconv.Atoi(first.Text)
+		restart, err2 := strconv.Atoi(d.Arg(1).Text)
+		if err1 == nil && err2 == nil && restart < 2*ping {
+			bad(d.Arg(1), "less than twice the first number")
+		}
 	case "pull-filter":
 		if !slices.Contains([]string{"accept", "ignore", "reject"}, first.Text) {
 			bad(first, "none of accept, ignore and reject")

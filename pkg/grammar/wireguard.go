@@ -297,16 +297,17 @@ func (r *wgReader) empty(keyAt Range, name string, v Word) bool {
 }
 
 func (r *wgReader) unknown(name string, v Word) bool {
-	if v.Unknown {
+	unknown := v.Unknown || replaced.MatchString(v.Text) // REPLACE_ME
+	if unknown {
 		r.problem(v.Range, Placeholder, false, "%s is %q, filled in later", name, shorten(v.Text))
 	}
-	return v.Unknown
+	return unknown
 }
 
 // number checks a number in decimal or 0x notation, or the one word that may
 // stand for it.
 func (r *wgReader) number(name string, v Word, high uint64, word string) Word {
-	if r.unknown(name, v) || word != "" && strings.EqualFold(v.Text, word) {
+	if word != "" && strings.EqualFold(v.Text, word) || r.unknown(name, v) {
 		return v
 	}
 	n, err := strconv.ParseUint(v.Text, 0, 64)

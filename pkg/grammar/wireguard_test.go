@@ -153,6 +153,7 @@ func TestWireGuardOddities(t *testing.T) {
 		{"endpoint without port", "[Peer]\nPublicKey=a\nEndpoint = vpn.example.com\n", `bad-value@"vpn.example.com"!`},
 		{"IPv6 endpoint", "[Peer]\nPublicKey=a\nEndpoint = [2001:db8::1]:51820\n", ""},
 		{"IPv6 endpoint without brackets", "[Peer]\nPublicKey=a\nEndpoint = 2001:db8::1:51820\n", `bad-value@"2001:db8::1:51820"!`},
+		{"words in capitals", "[Peer]\nPublicKey = a\nEndpoint = REPLACE_ME\nPersistentKeepalive = XX\n", `placeholder@"REPLACE_ME" placeholder@"XX"`},
 		{"a peer without a key", "[Peer]\nAllowedIPs = 10.0.0.0/8\n", `no-key@"[Peer]"!`},
 		{"SaveConfig", "[Interface]\nSaveConfig = yes\n", `bad-value@"yes"!`},
 		{"empty AllowedIPs", "[Peer]\nPublicKey = a\nAllowedIPs =\n", ""},

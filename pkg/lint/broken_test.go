@@ -157,6 +157,30 @@ var broken = []struct {
 		text: "ipv4-network = 10.9.0.0/24\nroute 10.96.0.0/12\n",
 	}, "gap", "\"route 10.96.0.0/12\" is no setting"},
 	{language{
+		name: "OpenVPN, an argument too many", key: "openvpn.conf", token: "route-nopull yes", objects: mountingPod("alpine/openvpn:2.6", "[openvpn, --config, /etc/openvpn/openvpn.conf]", "/etc/openvpn"),
+		text: "client\nproto udp\ndev tun\nremote 203.0.113.7 1194\nnobind\nredirect-gateway def1\nroute-nopull yes\n",
+	}, "gap", "has more arguments than the option route-nopull takes"},
+	{language{
+		name: "OpenVPN, a mode", key: "openvpn.conf", token: "mode clint", objects: mountingPod("alpine/openvpn:2.6", "[openvpn, --config, /etc/openvpn/openvpn.conf]", "/etc/openvpn"),
+		text: "client\nproto udp\ndev tun\nremote 203.0.113.7 1194\nnobind\nredirect-gateway def1\nmode clint\n",
+	}, "gap", "mode \"clint\" is neither p2p nor server"},
+	{language{
+		name: "OpenVPN, a keepalive", key: "openvpn.conf", token: "keepalive 60 10", objects: mountingPod("alpine/openvpn:2.6", "[openvpn, --config, /etc/openvpn/openvpn.conf]", "/etc/openvpn"),
+		text: "client\nproto udp\ndev tun\nremote 203.0.113.7 1194\nnobind\nredirect-gateway def1\nkeepalive 60 10\n",
+	}, "gap", "keepalive \"10\" is less than twice the first number"},
+	{language{
+		name: "OpenVPN, push without quotation marks", key: "openvpn.conf", token: "push route 10.99.7.0", objects: mountingPod("kylemanna/openvpn:2.4", "[]", "/etc/openvpn"),
+		text: "port 1194\nproto udp\ndev tun\nserver 10.8.0.0 255.255.255.0\npush route 10.99.7.0 255.255.255.0\n",
+	}, "gap", "the argument of push is not in quotation marks"},
+	{language{
+		name: "ocserv, a route without a prefix", key: "ocserv.conf", token: "route = 10.96.0.0", objects: mountingPod("alpine:3.20", `[sh, -c, "apk add ocserv && exec ocserv -f -c /etc/ocserv/ocserv.conf"]`, "/etc/ocserv"),
+		text: "ipv4-network = 10.9.0.0/24\nroute = 10.96.0.0\n",
+	}, "gap", "\"10.96.0.0\" is no setting"},
+	{language{
+		name: "ipsec.conf, a pool", key: "ipsec.conf", token: "10.3.0.0/240", objects: mountingPod("docker.io/strongx509/strongswan:5.9.14", "[]", "/etc"),
+		text: "conn office\n    left=%defaultroute\n    leftsubnet=10.96.0.0/12\n    right=%any\n    rightsourceip=10.3.0.0/240\n    auto=add\n",
+	}, "gap", "10.3.0.0/240"},
+	{language{
 		name: "ipsec.conf, a line", key: "ipsec.conf", token: "rightsubnet 0.0.0.0/0", objects: mountingPod("docker.io/strongx509/strongswan:5.9.14", "[]", "/etc"),
 		text: "conn office\n    left=%defaultroute\n    leftsourceip=%config\n    right=203.0.113.77\n    rightsubnet 0.0.0.0/0\n    auto=start\n",
 	}, "gap", "is no setting; correct that line"},
