@@ -63,13 +63,7 @@ func (r *tunnelReader) firewall(s script) { r.firewallOf(s, r.t.Interface) }
 
 // opaqueHook: a hook runs a script that cannot be seen, which may do anything.
 func (r *tunnelReader) opaqueHook(c command) {
-	r.filterUnknown, r.hookOpaque = true, true
-	if r.t.KillSwitch.State == Absent {
-		r.t.KillSwitch.State = Unknown
-	}
-	if r.t.Masquerade.State == Absent {
-		r.t.Masquerade.State = Unknown
-	}
+	r.nothingLoaded()
 	r.missed(c.script.Why, c.script.Ref, aspectKillSwitch, aspectMasquerade)
 }
 

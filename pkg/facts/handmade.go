@@ -1,7 +1,6 @@
 package facts
 
 import (
-	"net/netip"
 	"path"
 	"slices"
 	"strings"
@@ -153,9 +152,7 @@ func (h *handReader) address(c command, word shell.Word) {
 	if !valid || !word.Known {
 		return
 	}
-	h.t.Addresses = append(h.t.Addresses, PrefixAt{
-		Prefix: netip.PrefixFrom(p.Addr, p.Addr.BitLen()).String(), Text: word.Text, Ref: at.Ref,
-	})
+	h.t.Addresses = append(h.t.Addresses, hostAt(p, at.Ref))
 	if !p.Prefix.IsSingleIP() {
 		h.networks = append(h.networks, at)
 	}
@@ -268,11 +265,11 @@ func (h *handReader) side() string {
 // leave another way. A daemon in user space takes its interface along.
 func (r *tunnelReader) lasts() {
 	t := r.t
-	made, _, byHand := r.c.handMade()
-	if t.Kind != "wireguard" || t.Routes.State != Present || r.c.c.Stage != Init && !byHand || byHand && made.name() != "ip" {
+	if t.Kind != "wireguard" || t.Routes.State != Present || t.KillSwitch.State == Present {
 		return
 	}
-	if t.KillSwitch.State == Present || r.takesDown() {
+	made, _, byHand := r.c.handMade()
+	if r.c.c.Stage != Init && !byHand || byHand && made.name() != "ip" || r.takesDown() {
 		return
 	}
 	t.KillSwitch = Switch{State: Present, Ref: t.ContainerRef, Why: "the interface and its routes stay as long as the pod"}

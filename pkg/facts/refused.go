@@ -65,22 +65,14 @@ func (r *tunnelReader) rulesMissing(why reason, at source.Ref, nat, filter bool)
 		r.missed(why, at, aspectMasquerade)
 	}
 	if filter {
-		r.filterUnknown = true
-		if r.t.KillSwitch.State == Absent {
-			r.t.KillSwitch.State = Unknown
-		}
-		r.missed(why, at, aspectKillSwitch)
+		r.mayStopAt(why, at)
 	}
 }
 
 // nothingLoaded: none of the rules of a file are there.
 func (r *tunnelReader) nothingLoaded() {
 	r.hookOpaque, r.filterUnknown = true, true
-	for _, s := range []*Switch{&r.t.KillSwitch, &r.t.Masquerade} {
-		if s.State == Absent {
-			s.State = Unknown
-		}
-	}
+	r.hooksUnseen()
 }
 
 // routeMissing: a route, a rule or the size of packets that a script was to set is

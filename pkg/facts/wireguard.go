@@ -152,9 +152,7 @@ func (w *wgReader) conf(conf *grammar.WireGuard, f confText) {
 			}
 			continue
 		}
-		t.Addresses = append(t.Addresses, PrefixAt{
-			Prefix: netip.PrefixFrom(a.Addr, a.Addr.BitLen()).String(), Text: a.Text, Ref: at.Ref,
-		})
+		t.Addresses = append(t.Addresses, hostAt(a, at.Ref))
 		if side == "server" && !a.Prefix.IsSingleIP() {
 			t.Pool = append(t.Pool, at)
 		}
@@ -179,6 +177,11 @@ func (w *wgReader) conf(conf *grammar.WireGuard, f confText) {
 	if len(t.Pool) == 0 && side == "server" {
 		t.Pool = append(t.Pool, singleHosts(peers)...)
 	}
+}
+
+// hostAt is the address of an interface as written, without its network.
+func hostAt(p grammar.Prefix, at source.Ref) PrefixAt {
+	return PrefixAt{Prefix: netip.PrefixFrom(p.Addr, p.Addr.BitLen()).String(), Text: p.Text, Ref: at}
 }
 
 // singleHosts are the addresses that each are one peer's, as a server gives them

@@ -6,22 +6,8 @@ func LinkMTU(c *Command) (dev, mtu Word, ok bool) {
 	args := c.args()
 	switch c.Name() {
 	case "ip":
-		p := &ipArgs{args: ipLink(c, "set")}
-		for p.more() {
-			switch w := p.next(); w.Text {
-			case "mtu":
-				mtu, ok = p.next(), true
-			case "dev":
-				dev = p.next()
-			case "up", "down", "multicast", "arp", "on", "off":
-			case "txqueuelen", "address", "name", "alias", "group", "master", "netns":
-				p.next()
-			default:
-				if dev.Text == "" {
-					dev = w
-				}
-			}
-		}
+		set := linkSet(c)
+		dev, mtu, ok = set.dev, set.mtu, set.hasMTU
 	case "ifconfig":
 		if len(args) == 0 {
 			return Word{}, Word{}, false
@@ -39,24 +25,38 @@ func LinkMTU(c *Command) (dev, mtu Word, ok bool) {
 // LinkNetNS reads the interface that ip link set moves into another network
 // namespace.
 func LinkNetNS(c *Command) (dev Word, ok bool) {
-	args := ipLink(c, "set")
-	p := &ipArgs{args: args}
+	set := linkSet(c)
+	return set.dev, set.moves && set.dev.Text != ""
+}
+
+// linkChange is what ip link set says of an interface; moves: it goes into another
+// network namespace.
+type linkChange struct {
+	dev, mtu      Word
+	hasMTU, moves bool
+}
+
+func linkSet(c *Command) (set linkChange) {
+	p := &ipArgs{args: ipLink(c, "set")}
 	for p.more() {
 		switch w := p.next(); w.Text {
+		case "mtu":
+			set.mtu, set.hasMTU = p.next(), true
 		case "netns":
 			p.next()
-			ok = true
+			set.moves = true
 		case "dev":
-			dev = p.next()
-		case "mtu", "txqueuelen", "address", "name", "alias", "group", "master":
+			set.dev = p.next()
+		case "up", "down", "multicast", "arp", "on", "off":
+		case "txqueuelen", "address", "name", "alias", "group", "master":
 			p.next()
 		default:
-			if dev.Text == "" {
-				dev = w
+			if set.dev.Text == "" {
+				set.dev = w
 			}
 		}
 	}
-	return dev, ok && dev.Text != ""
+	return set
 }
 
 // ipLink returns the words behind an operation of ip link, nil for another command.
